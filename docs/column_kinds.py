@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 from analogical import InputError
-from analogical.table.encode import EncodedTable, encode_table
+from analogical.columns.encode import EncodedTable, encode_table
 
 M = 60
 DAYS = [dt.date(2024, 1, 1) + dt.timedelta(days=k // 2) for k in range(M)]

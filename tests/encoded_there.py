@@ -9,11 +9,11 @@ import polars as pl
 
 from analogical import InputError
 from analogical._types import same
+from analogical.columns.encode import encode_table
+from analogical.columns.rules import Rules
 from analogical.engines.cells import encode_batch
 from analogical.engines.encode import encode_relation
 from analogical.study import Study
-from analogical.table.encode import encode_table
-from analogical.table.rules import Rules
 
 M = 60
 DAYS = [date(2024, 1, 1) + timedelta(days=k // 2) for k in range(M)]

@@ -25,9 +25,9 @@ from analogical import (
     squares,
     transitions,
 )
+from analogical.columns.encode import encode_table
+from analogical.columns.rules import Rules
 from analogical.count.groups import merge_rows
-from analogical.table.encode import encode_table
-from analogical.table.rules import Rules
 
 
 class Counting(RowsHere):

@@ -60,7 +60,7 @@ def test_what_runs_on_executors_of_spark_needs_numpy_only_until_it_is_called():
 
 SOURCE = Path(analogical.__file__).parent
 STAGES = (
-    "table", "io", "count", "estimate", "table_counts", "study", "engines", "arguments", "verbs", "duck", "spark",
+    "columns", "io", "count", "estimate", "table_counts", "study", "engines", "arguments", "questions", "duck", "spark",
     "show", "plot", "cli", "paper",
 )  # fmt: skip
 
@@ -111,26 +111,26 @@ def stages_used(path, *, lazy=True):
 
 
 ARROWS = {
-    "table": {"table", "io", "count", "estimate"},
-    "io": {"io", "table", "duck"},
+    "columns": {"columns", "io", "count", "estimate"},
+    "io": {"io", "columns", "duck"},
     "count": {"count"},
     "estimate": {"estimate", "count"},
-    "table_counts": {"table", "count", "estimate"},
-    "study": {"table_counts", "table", "count", "estimate", "engines", "show"},
-    "engines": {"engines", "study", "table_counts", "table", "io", "count", "estimate"},
-    "arguments": {"study", "table_counts", "table", "engines"},
-    "verbs": {"verbs", "arguments", "study", "table_counts", "table", "count", "estimate", "show", "plot"},
-    "duck": {"duck", "engines", "study", "table", "io", "count", "estimate"},
-    "spark": {"spark", "engines", "study", "table", "io", "count", "estimate"},
-    "show": {"show", "table", "verbs"},
+    "table_counts": {"columns", "count", "estimate"},
+    "study": {"table_counts", "columns", "count", "estimate", "engines", "show"},
+    "engines": {"engines", "study", "table_counts", "columns", "io", "count", "estimate"},
+    "arguments": {"study", "table_counts", "columns", "engines"},
+    "questions": {"questions", "arguments", "study", "table_counts", "columns", "count", "estimate", "show", "plot"},
+    "duck": {"duck", "engines", "study", "columns", "io", "count", "estimate"},
+    "spark": {"spark", "engines", "study", "columns", "io", "count", "estimate"},
+    "show": {"show", "columns", "questions"},
     "plot": {"plot", "show"},
-    "cli": {"cli", "verbs", "show", "plot", "table", "io", "spark", "paper"},
+    "cli": {"cli", "questions", "show", "plot", "columns", "io", "spark", "paper"},
     "paper": {"paper", "plot"},
 }
 """What each stage may import, at the top of a file or inside of a function."""
 
 PAST_THE_STUDY = {
-    "verbs/relevance.py": {"count.pairs": "ari_score, a score function for scikit-learn, counts nothing else"},
+    "questions/relevance.py": {"count.pairs": "ari_score, a score function for scikit-learn, counts nothing else"},
 }
 """Verbs that ask a counting function themselves, and why."""
 
@@ -142,7 +142,7 @@ def test_a_stage_imports_only_the_stages_before_it(stage):
         assert stages_used(path) <= ARROWS[stage], path.name
 
 
-@pytest.mark.parametrize("path", files_of("verbs"), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", files_of("questions"), ids=lambda path: path.name)
 def test_verbs_ask_the_study_and_count_nothing_themselves(path):
     """They may take what is counted apart: contexts, groups of rows, single pairs and squares of them."""
     used = {name.removeprefix("analogical.") for name in imports_of(path, lazy=True)}
@@ -153,20 +153,20 @@ def test_verbs_ask_the_study_and_count_nothing_themselves(path):
 
 
 def test_encoding_knows_of_counting_only_how_many_rows_it_can_count():
-    for path in files_of("table"):
+    for path in files_of("columns"):
         names = {name for name in imports_of(path, lazy=True) if name.startswith("analogical.count")}
         assert names <= {"analogical.count.counts"}, path.name
 
 
 def test_encoding_knows_of_estimating_only_leaks_of_the_label():
-    for path in files_of("table"):
+    for path in files_of("columns"):
         names = {name for name in imports_of(path, lazy=True) if name.startswith("analogical.estimate")}
         assert names <= {"analogical.estimate.leaks"}, path.name
 
 
 def test_results_load_their_presentation_when_they_are_shown():
-    verbs = [*SOURCE.glob("*.py"), *files_of("verbs")]
-    assert SOURCE / "verbs" / "relevance.py" in verbs
+    verbs = [*SOURCE.glob("*.py"), *files_of("questions")]
+    assert SOURCE / "questions" / "relevance.py" in verbs
     for path in verbs:
         assert "show" not in stages_used(path, lazy=False), path.name
     assert "show" in stages_used(SOURCE / "_results.py")
@@ -179,7 +179,7 @@ def test_what_all_stages_share_imports_neither_the_command_line_nor_the_experime
 
 def test_narwhals_is_imported_in_one_file():
     users = [path for path in SOURCE.rglob("*.py") if uses(imports_of(path, lazy=True), "narwhals")]
-    assert [path.relative_to(SOURCE).as_posix() for path in users] == ["table/frames.py"]
+    assert [path.relative_to(SOURCE).as_posix() for path in users] == ["columns/frames.py"]
 
 
 def test_the_walk_sees_imports_at_the_top_and_inside_functions(tmp_path):

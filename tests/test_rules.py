@@ -22,31 +22,31 @@ DIVIDE = {
     "count/counts.py": {
         "RowProfile.n_effective": "how many independent pairs the rows are worth, for intervals",
     },
-    "verbs/audit.py": {
+    "questions/audit.py": {
         "InContext.difference": "shares of one context, as they are shown",
         "Audit.index": "a share of pairs, as it is shown",
     },
-    "verbs/relevance.py": {"_measure": "the index"},
-    "verbs/report.py": {"Report.doubts": "a share against a limit"},
-    "verbs/select.py": {"select": "explained so far, as a share"},
-    "verbs/squares.py": {"Squares.shares": "shares of rows, as they are shown"},
+    "questions/relevance.py": {"_measure": "the index"},
+    "questions/report.py": {"Report.doubts": "a share against a limit"},
+    "questions/select.py": {"select": "explained so far, as a share"},
+    "questions/squares.py": {"Squares.shares": "shares of rows, as they are shown"},
 }
 """Functions outside of estimate/ that divide, and what for."""
 
 SAY = {
-    "table/binning.py": {"check_bins": "an error"},
-    "table/choosing.py": {"unknown_column": "an error"},
-    "table/frames.py": {"_far_dates": "an error", "_not_a_value": "an error"},
-    "table/preparing.py": {
+    "columns/binning.py": {"check_bins": "an error"},
+    "columns/choosing.py": {"unknown_column": "an error"},
+    "columns/frames.py": {"_far_dates": "an error", "_not_a_value": "an error"},
+    "columns/preparing.py": {
         "": "an error",
         "MemoryPreparer.where_missing": "a part of an error",
         "Preparer._missing_values": "an error",
     },
-    "table/reading.py": {"_read_array": "the end of an error"},
-    "table/roles.py": {"": "the end of errors", "encode_weights": "the beginning of errors"},
-    "table/rules.py": {"_unknown_option": "an error"},
-    "verbs/selector.py": {"AnalogicalSelector._fit_ranking": "a warning", "_smallest": "its end"},
-    "verbs/interactions.py": {"interactions": "the title of the progress"},
+    "columns/reading.py": {"_read_array": "the end of an error"},
+    "columns/roles.py": {"": "the end of errors", "encode_weights": "the beginning of errors"},
+    "columns/rules.py": {"_unknown_option": "an error"},
+    "questions/selector.py": {"AnalogicalSelector._fit_ranking": "a warning", "_smallest": "its end"},
+    "questions/interactions.py": {"interactions": "the title of the progress"},
 }
 """Functions outside of show/ that hold words for people outside of a raise statement, and what they are."""
 
@@ -91,7 +91,7 @@ def is_division(node):
     return isinstance(node, ast.Attribute) and node.attr in {"mean", "average", "divide", "true_divide"}
 
 
-@pytest.mark.parametrize("path", files_of("count", *STUDY, "verbs"), ids=place_of)
+@pytest.mark.parametrize("path", files_of("count", *STUDY, "questions"), ids=place_of)
 def test_only_estimates_divide(path):
     assert functions_of(parsed(path), is_division) == set(DIVIDE.get(place_of(path), ())), (
         "what divides belongs in estimate/; an exception stands in DIVIDE, with its reason"
@@ -124,7 +124,7 @@ def words_for_people(tree):
     return {node for node in found if isinstance(node.value, str) and THREE_WORDS.search(node.value)}
 
 
-@pytest.mark.parametrize("path", files_of("table", "count", "estimate", *STUDY, "verbs"), ids=place_of)
+@pytest.mark.parametrize("path", files_of("columns", "count", "estimate", *STUDY, "questions"), ids=place_of)
 def test_only_presentation_has_sentences(path):
     tree = parsed(path)
     found = words_for_people(tree)
@@ -168,7 +168,7 @@ def test_notes_are_made_where_tables_are_read():
         for path in SOURCE.rglob("*.py")
         if functions_of(parsed(path), lambda node: isinstance(node, ast.Call) and ast.unparse(node.func) == "Note")
     }
-    assert makers == {"io", "table", "engines", "duck"}
+    assert makers == {"io", "columns", "engines", "duck"}
 
 
 # ---------------------------------------------------------------- how long functions are
@@ -215,8 +215,8 @@ def names_imported(node):
 
 
 def results():
-    for module in pkgutil.iter_modules([str(SOURCE / "verbs")]):
-        importlib.import_module(f"analogical.verbs.{module.name}")
+    for module in pkgutil.iter_modules([str(SOURCE / "questions")]):
+        importlib.import_module(f"analogical.questions.{module.name}")
     kinds = Result.__subclasses__()
     for kind in kinds:
         kinds += kind.__subclasses__()

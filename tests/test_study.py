@@ -27,8 +27,8 @@ from analogical import (
 )
 from analogical import study as study_module
 from analogical.estimate.significance import adjust_for_features
+from analogical.questions import relevance as relevance_module
 from analogical.show.study import QUESTIONS
-from analogical.verbs import relevance as relevance_module
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical import relevance, select
+from analogical.columns.encode import EncodedTable
 from analogical.rivals import METHODS, greedy_order
 from analogical.study import Study
-from analogical.table.encode import EncodedTable
 
 sys.path.append(str(Path(__file__).parent.parent))
 from reliefs import fast_reliefs

@@ -24,9 +24,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
+from analogical.columns.encode import EncodedTable
 from analogical.paper.datasets import VARIABLE, find_folder
 from analogical.rivals import one_hot
-from analogical.table.encode import EncodedTable
 
 sys.path.extend(str(folder) for folder in Path(__file__).parents[:2])
 from choosers import CHOOSERS, RELIEF_ROWS

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from analogical.columns.encode import EncodedTable, encode_table
+from analogical.columns.integers import dense_codes
+from analogical.columns.meaning import ColumnMeaning
+from analogical.columns.rules import Rules
 from analogical.io.files import open_file
-from analogical.table.encode import EncodedTable, encode_table
-from analogical.table.integers import dense_codes
-from analogical.table.meaning import ColumnMeaning
-from analogical.table.rules import Rules
 
 __all__ = ["LEAKS", "MAX_ROWS", "SOURCES", "Source", "Split", "draw_split", "load_table", "missing_tables", "take_rows"]
 

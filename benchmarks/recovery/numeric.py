@@ -30,8 +30,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 from analogical import relaxed_index
-from analogical.table.encode import encode_table
-from analogical.table.rules import Rules
+from analogical.columns.encode import encode_table
+from analogical.columns.rules import Rules
 
 sys.path.append(str(Path(__file__).parent.parent))
 from machine import describe_machine

@@ -25,7 +25,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from analogical import ari_score, relaxed_index, relevance
-from analogical.table.encode import encode_table
+from analogical.columns.encode import encode_table
 
 HERE = Path(__file__).parent
 VARIABLE = "ANALOGICAL_DATA"

@@ -98,8 +98,8 @@ def measure_here(path: str, repetitions: int, everything: bool) -> dict[str, Mea
     """Times and counts of the engine in memory and, on request, of DuckDB and Polars."""
     import polars as pl
 
+    from analogical.columns.encode import encode_table
     from analogical.count.pairs import count_pairs
-    from analogical.table.encode import encode_table
 
     def count() -> Counts:
         return counts_of(count_pairs(encode_table(pl.read_parquet(path), LABEL).coded, n_jobs=N_CORES))

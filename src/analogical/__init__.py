@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any
 from analogical.errors import AnalogicalError, InputError, MissingDependencyError, SparkError
 
 if TYPE_CHECKING:
+    from analogical.columns.rules import ColumnOptions
     from analogical.datasets import BuiltInTable, load_table, table_names
+    from analogical.questions.audit import Audit, Difference, InContext, audit
+    from analogical.questions.compare import Comparison, compare
+    from analogical.questions.evidence import Evidence, EvidencePair, Transition, Transitions, evidence, transitions
+    from analogical.questions.interactions import Interactions, interactions
+    from analogical.questions.redundancies import Dependency, NearCopy, Redundancies, redundancies
+    from analogical.questions.relaxed import relaxed_index
+    from analogical.questions.relevance import FeatureColumn, Points, Relevance, Settings, ari_score, relevance
+    from analogical.questions.report import Report, report
+    from analogical.questions.select import Carried, Selection, select
+    from analogical.questions.selector import AnalogicalSelector, Dropped, SelectionWarning
+    from analogical.questions.squares import Square, Squares, squares
     from analogical.study import Study
-    from analogical.table.rules import ColumnOptions
-    from analogical.verbs.audit import Audit, Difference, InContext, audit
-    from analogical.verbs.compare import Comparison, compare
-    from analogical.verbs.evidence import Evidence, EvidencePair, Transition, Transitions, evidence, transitions
-    from analogical.verbs.interactions import Interactions, interactions
-    from analogical.verbs.redundancies import Dependency, NearCopy, Redundancies, redundancies
-    from analogical.verbs.relaxed import relaxed_index
-    from analogical.verbs.relevance import FeatureColumn, Points, Relevance, Settings, ari_score, relevance
-    from analogical.verbs.report import Report, report
-    from analogical.verbs.select import Carried, Selection, select
-    from analogical.verbs.selector import AnalogicalSelector, Dropped, SelectionWarning
-    from analogical.verbs.squares import Square, Squares, squares
 
 __all__ = [
     "AnalogicalError",
@@ -71,19 +71,19 @@ __all__ = [
 
 
 _HOMES = {
-    "verbs.audit": ("Audit", "Difference", "InContext", "audit"),
-    "verbs.compare": ("Comparison", "compare"),
-    "verbs.evidence": ("Evidence", "EvidencePair", "Transition", "Transitions", "evidence", "transitions"),
-    "verbs.interactions": ("Interactions", "interactions"),
-    "verbs.redundancies": ("Dependency", "NearCopy", "Redundancies", "redundancies"),
-    "verbs.relaxed": ("relaxed_index",),
-    "verbs.relevance": ("FeatureColumn", "Points", "Relevance", "Settings", "ari_score", "relevance"),
-    "verbs.report": ("Report", "report"),
-    "verbs.select": ("Carried", "Selection", "select"),
-    "verbs.selector": ("AnalogicalSelector", "Dropped", "SelectionWarning"),
-    "verbs.squares": ("Square", "Squares", "squares"),
+    "questions.audit": ("Audit", "Difference", "InContext", "audit"),
+    "questions.compare": ("Comparison", "compare"),
+    "questions.evidence": ("Evidence", "EvidencePair", "Transition", "Transitions", "evidence", "transitions"),
+    "questions.interactions": ("Interactions", "interactions"),
+    "questions.redundancies": ("Dependency", "NearCopy", "Redundancies", "redundancies"),
+    "questions.relaxed": ("relaxed_index",),
+    "questions.relevance": ("FeatureColumn", "Points", "Relevance", "Settings", "ari_score", "relevance"),
+    "questions.report": ("Report", "report"),
+    "questions.select": ("Carried", "Selection", "select"),
+    "questions.selector": ("AnalogicalSelector", "Dropped", "SelectionWarning"),
+    "questions.squares": ("Square", "Squares", "squares"),
     "study": ("Study",),
-    "table.rules": ("ColumnOptions",),
+    "columns.rules": ("ColumnOptions",),
     "datasets": ("BuiltInTable", "load_table", "table_names"),
 }
 """The module of each public name; it is imported when one of its names is used."""

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from analogical._types import Note, Positions, same
+from analogical.columns.columns import plain
 from analogical.errors import InputError
-from analogical.table.columns import plain
 
 __all__ = ["EntryResult", "Result", "entry_at", "json_ready", "per_entry", "plain_fields"]
 
@@ -53,7 +53,7 @@ class Result(ABC):
         backend : {"pandas", "polars", "pyarrow"}, optional
             Another library; pandas if the table was not a dataframe.
         """
-        from analogical.table.frames import build_frame
+        from analogical.columns.frames import build_frame
 
         records = self.records()
         columns = {name: _storable([record[name] for record in records]) for name in self.columns()}
@@ -147,7 +147,7 @@ def entry_at(key: Any, names: Iterable[Any], what: str) -> int:
     known = list(names)
     if key in known:
         return known.index(key)
-    from analogical.table.choosing import listing
+    from analogical.columns.choosing import listing
 
     raise InputError(f"There is no {what} {key!r} in the result; it has {listing([repr(name) for name in known])}.")
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from analogical._checks import check_choice
+from analogical.columns.encode import encode_features, encode_table
+from analogical.columns.rules import ColumnOptions, rules_of
 from analogical.engines.open import engine_of, engine_study_of, refuse_elsewhere
 from analogical.errors import InputError
 from analogical.study import Asked, Study
-from analogical.table.encode import encode_features, encode_table
-from analogical.table.rules import ColumnOptions, rules_of
 from analogical.table_counts import Duplicates
 
 __all__ = ["asked_about", "check_given", "study_of"]

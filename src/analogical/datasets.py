@@ -51,7 +51,7 @@ class BuiltInTable:
         >>> load_table("titanic").to_frame("polars").columns
         ['class', 'sex', 'age', 'survived', 'count']
         """
-        from analogical.table.frames import build_frame
+        from analogical.columns.frames import build_frame
 
         return build_frame(self.columns(), backend)
 

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._types import Bools, CodedRows, Floats, Ints, Positions
+from analogical.columns.integers import dense_codes
 from analogical.count.groups import are_few, count_keys
 from analogical.count.pairs import count_pairs
 from analogical.errors import InputError, MissingDependencyError
 from analogical.estimate.index import ari_of, score_pairs
 from analogical.estimate.radius import relaxed_scores
-from analogical.table.integers import dense_codes
 
 __all__ = [
     "LONG",

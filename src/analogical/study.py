@@ -9,6 +9,9 @@ from typing import Any, Literal, Self, TypeAlias, TypeVar, Unpack
 import numpy as np
 
 from analogical._types import Bools, CodedRows, EngineName, Note, Positions, code_type
+from analogical.columns.encode import EncodedTable, encode_table
+from analogical.columns.meaning import EngineMeaning
+from analogical.columns.rules import ColumnOptions, asked_of, rules_of, written_call
 from analogical.count.groups import collapse_rows, evenly
 from analogical.count.threads import n_threads_for
 from analogical.engines.open import engine_of, engine_study_of
@@ -17,9 +20,6 @@ from analogical.estimate.entropies import explained_by_chance, remaining_entropi
 from analogical.estimate.significance import adjust_for_features
 from analogical.estimate.status import LEVEL
 from analogical.estimate.votes import Voting
-from analogical.table.encode import EncodedTable, encode_table
-from analogical.table.meaning import EngineMeaning
-from analogical.table.rules import ColumnOptions, asked_of, rules_of, written_call
 from analogical.table_counts import Duplicates, Item, TableCounts
 
 __all__ = ["Asked", "Duplicates", "Given", "GivenColumns", "Study"]

@@ -11,6 +11,9 @@ import numpy as np
 
 from analogical._checks import check_choice
 from analogical._types import CodedRows, Codes, Ints, Margins, merge_bins
+from analogical.columns.binning import NUMBERS_OF_BINS
+from analogical.columns.encode import EncodedTable
+from analogical.columns.meaning import EngineMeaning
 from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import PairCounts
 from analogical.count.given import Cells, count_given, count_one
@@ -24,9 +27,6 @@ from analogical.estimate.dependencies import Dependencies, TableRows, find_depen
 from analogical.estimate.effect import EffectSums
 from analogical.estimate.significance import Tested, pools_contexts, test_stack
 from analogical.estimate.sizes import Size, measure_size_of_units, measure_sizes
-from analogical.table.binning import NUMBERS_OF_BINS
-from analogical.table.encode import EncodedTable
-from analogical.table.meaning import EngineMeaning
 
 __all__ = ["Duplicates", "Item", "MergedRows", "TableCounts"]
 

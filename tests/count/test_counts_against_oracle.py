@@ -9,8 +9,8 @@ from naive import naive_counts, naive_once
 
 import analogical
 from analogical import relevance
+from analogical.columns.encode import encode_table
 from analogical.count.pairs import count_pairs
-from analogical.table.encode import encode_table
 
 
 def assert_equal_counts(result, expected):

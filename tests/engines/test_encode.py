@@ -12,10 +12,10 @@ from encoded_there import COLUMNS, M, assert_same_as_in_memory, assert_same_size
 from fuzz.tables import random_table
 
 from analogical import InputError
+from analogical.columns.encode import encode_table
+from analogical.columns.rules import Rules
 from analogical.duck.relation import DuckRelation
 from analogical.engines.encode import encode_relation
-from analogical.table.encode import encode_table
-from analogical.table.rules import Rules
 
 CONNECTION = duckdb.connect()
 CONNECTION.sql("SET TimeZone = 'UTC'")

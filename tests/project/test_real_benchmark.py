@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from conftest import random_table
 
-from analogical.table.encode import encode_table
+from analogical.columns.encode import encode_table
 
 BENCHMARK = "real"
 

@@ -166,12 +166,12 @@ SOURCE = Path(analogical.__file__).parent
 MAP = read("ARCHITECTURE.md")
 SECTIONS = {
     ".": "How analogical is built",
-    "table": "How a table becomes codes",
+    "columns": "How a table becomes codes",
     "engines": "How a table elsewhere becomes codes",
     "count": "How pairs are counted",
     "estimate": "What is in estimate",
     "show/report": "How the page is made",
-    "verbs": "How analogical is built",
+    "questions": "How analogical is built",
 }
 """Folders whose files are named one by one, and the section that does it; of the others the folder is named."""
 

@@ -14,12 +14,12 @@ import polars as pl
 import pytest
 
 from analogical import MissingDependencyError, load_table, report
+from analogical.questions.report import Turn
 from analogical.show.report import rendering
 from analogical.show.report.page import page_of
 from analogical.show.report.rendering import render
 from analogical.show.report.summary import describe_turn
 from analogical.show.words import number, percent
-from analogical.verbs.report import Turn
 
 SECTIONS = [
     "answer",

@@ -11,7 +11,7 @@ import typer
 from analogical.cli.reading import read_source, refuse_to_overwrite, split_names
 from analogical.cli.streams import be_quiet
 from analogical.cli.writing import Output
-from analogical.table.rules import ColumnOptions, Ids, Missing, Rules
+from analogical.columns.rules import ColumnOptions, Ids, Missing, Rules
 
 if TYPE_CHECKING:
     from analogical.study import Given

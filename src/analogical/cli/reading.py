@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from analogical._types import Note
+from analogical.columns.choosing import Names, unknown_column
+from analogical.columns.reading import NamedLists
 from analogical.datasets import WEIGHTS, load_table, table_names
 from analogical.errors import InputError
 from analogical.io.formats import NA, TextFormat, refuse_text_options
 from analogical.show.notes import describe_notes, sum_up_notes, warnings_of
 from analogical.show.words import quoted
-from analogical.table.choosing import Names, unknown_column
-from analogical.table.reading import NamedLists
 
 if TYPE_CHECKING:
-    from analogical.table.rules import ColumnOptions
+    from analogical.columns.rules import ColumnOptions
 
 __all__ = ["Source", "read_source", "refuse_role", "refuse_to_overwrite", "split_names"]
 

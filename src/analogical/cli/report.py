@@ -61,7 +61,7 @@ def report(
     audited = [name for names in protected or [] for name in _names(names, source)]
     for name in audited:
         refuse_role(name, source, "--protected")
-    from analogical.verbs import report as library
+    from analogical.questions import report as library
 
     result = library.report(
         *source.data,

@@ -62,7 +62,7 @@ def score(
 
     - analogical score /data/visits --label readmitted --engine spark --master spark://host:7077
     """
-    from analogical.verbs.relevance import relevance
+    from analogical.questions.relevance import relevance
 
     result = relevance(
         *source.data,
@@ -100,7 +100,7 @@ def select(
 
     Example: analogical select survey.csv --label churned --k 5
     """
-    from analogical.verbs import select as library
+    from analogical.questions import select as library
 
     output.write(library.select(*source.data, k, **source.options), source)
 
@@ -122,8 +122,8 @@ def evidence(
     """
     if limit < 0:
         raise InputError(f"--limit must be a whole number from 0, got {limit}.")
-    from analogical.verbs import evidence as library
-    from analogical.verbs.compared import compare_rows
+    from analogical.questions import evidence as library
+    from analogical.questions.compared import compare_rows
 
     refuse_role(feature, source, "--feature")
     rows = compare_rows(library.evidence, *source.data, feature, read_given(given), source.options)
@@ -158,7 +158,7 @@ def interactions(
     """
     equal_on = read_given(given)
     if pair is not None:
-        from analogical.verbs import squares as _squares
+        from analogical.questions import squares as _squares
 
         two = split_names(pair)
         if len(two) != 2:
@@ -167,7 +167,7 @@ def interactions(
         options.pop("features", None)
         output.write(_squares.squares(*source.data, *two, **options, given=equal_on, limit=limit), source)
         return
-    from analogical.verbs import interactions as library
+    from analogical.questions import interactions as library
 
     output.write(library.interactions(*source.data, **source.options, given=equal_on, confidence=confidence), source)
 
@@ -200,7 +200,7 @@ def audit(
 
     - analogical audit loans.csv --label approved --feature gender --given income,debt
     """
-    from analogical.verbs import audit as library
+    from analogical.questions import audit as library
 
     refuse_role(feature, source, "--feature")
     result = library.audit(
@@ -230,7 +230,7 @@ def redundancies(
 
     Example: analogical redundancies survey.csv --label churned
     """
-    from analogical.verbs import redundancies as library
+    from analogical.questions import redundancies as library
 
     result = library.redundancies(source.frame, **source.without_label(), max_determinants=max_determinants)
     output.write(result, source)
@@ -270,8 +270,8 @@ def compare(
     """
     if seed < 0:
         raise InputError(f"--seed must be a whole number from 0, got {seed}.")
+    from analogical.questions import compare as library
     from analogical.show.comparison import describe_not_installed
-    from analogical.verbs import compare as library
 
     names = None if methods is None else methods.split(",")
     result = library.compare(*source.data, **source.options, methods=names, max_rows=max_rows, random_state=seed)

@@ -13,13 +13,13 @@ from weakref import finalize
 import numpy as np
 
 from analogical._types import Ints, code_type
+from analogical.columns.encode import EncodedTable
 from analogical.duck.engine import SQL_TYPES, DuckEngine
 from analogical.duck.relation import DuckRelation
 from analogical.duck.session import Session, ask
 from analogical.engines.cells import ByValue, Encoder, Steps, UnitEncoder, table_changed
 from analogical.engines.encode import EngineTable
 from analogical.engines.relation import LABEL, ROW, UNIT, WEIGHT
-from analogical.table.encode import EncodedTable
 
 if TYPE_CHECKING:
     import pyarrow as pa

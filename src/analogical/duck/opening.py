@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from analogical.columns.rules import Rules
 from analogical.duck.codes import CodedCells, read_codes, write_codes
 from analogical.duck.relation import DuckRelation
 from analogical.duck.session import Session
@@ -10,7 +11,6 @@ from analogical.engines.encode import encode_relation
 from analogical.engines.relation import ROW
 from analogical.engines.study import EngineStudy
 from analogical.study import Duplicates, Study
-from analogical.table.rules import Rules
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation

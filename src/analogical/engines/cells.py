@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._types import Ints
+from analogical.columns.dates import days_of_numbers, part_numbers
 from analogical.engines.relation import ROW
 from analogical.engines.values import normal
 from analogical.errors import InputError
-from analogical.table.dates import days_of_numbers, part_numbers
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -24,6 +24,11 @@ import numpy as np
 
 from analogical._checks import brief
 from analogical._types import Ints, Margins, merge_bins
+from analogical.columns.binning import NUMBERS_OF_BINS
+from analogical.columns.choosing import ChosenColumns, refuse_repeated
+from analogical.columns.encode import leak_notes, refuse_constants
+from analogical.columns.meaning import EngineMeaning
+from analogical.columns.rules import Rules
 from analogical.engines.cells import Encoder, UnitEncoder
 from analogical.engines.leaks import find_leaks_there
 from analogical.engines.looking import Look
@@ -31,11 +36,6 @@ from analogical.engines.preparing import EnginePreparer
 from analogical.engines.relation import LABEL, ROW, UNIT, WEIGHT, Kind, Relation
 from analogical.engines.roles import Label, check_weights, encode_unit, find_roles, one_class
 from analogical.errors import InputError
-from analogical.table.binning import NUMBERS_OF_BINS
-from analogical.table.choosing import ChosenColumns, refuse_repeated
-from analogical.table.encode import leak_notes, refuse_constants
-from analogical.table.meaning import EngineMeaning
-from analogical.table.rules import Rules
 
 __all__ = ["EngineTable", "encode_relation"]
 
@@ -83,7 +83,7 @@ def encode_relation(
 ) -> EngineTable:
     """The encoding of a table that an engine holds, from a few passes over it.
 
-    The arguments are those of :func:`analogical.table.encode.encode_table`; label, weights and groups are names of
+    The arguments are those of :func:`analogical.columns.encode.encode_table`; label, weights and groups are names of
     columns. Without a label all rows have the same one, and all features may be constant.
     """
     rules = rules or Rules()

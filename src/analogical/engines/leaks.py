@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from analogical._types import CodedRows, Ints
+from analogical.columns.meaning import ColumnMeaning
 from analogical.engines.cells import DatePart, Encoder, Steps, encode_batch, numbers_of
 from analogical.engines.looking import Look
 from analogical.engines.relation import LABEL, WEIGHT
 from analogical.engines.values import CountLabels, CountValues, normal
 from analogical.estimate.leaks import FEWEST_ROWS, cut_share, find_leaks, predicted_by_cut
-from analogical.table.meaning import ColumnMeaning
 
 __all__ = ["find_leaks_there"]
 

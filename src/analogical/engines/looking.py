@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from analogical._checks import brief
+from analogical.columns.columns import MANY_NUMBERS, Values
+from analogical.columns.dates import PARTS, PartOfDates, part_values, parts_that_may_vary
+from analogical.columns.frames import as_series
+from analogical.columns.reading import encode_cells
+from analogical.columns.rules import NEARLY_ALL, counts_rows, names_units
 from analogical.engines.cells import Steps, numbers_of, table_changed
 from analogical.engines.relation import LABEL, UNIT, WEIGHT, Kind, Relation
 from analogical.engines.values import CountValues, ValueCounts
 from analogical.errors import InputError
-from analogical.table.columns import MANY_NUMBERS, Values
-from analogical.table.dates import PARTS, PartOfDates, part_values, parts_that_may_vary
-from analogical.table.frames import as_series
-from analogical.table.reading import encode_cells
-from analogical.table.rules import NEARLY_ALL, counts_rows, names_units
 
 __all__ = ["NUMBERS", "TIMES", "FullColumn", "Look"]
 

@@ -5,8 +5,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from analogical._types import EngineName
+from analogical.columns.rules import Rules
 from analogical.errors import InputError
-from analogical.table.rules import Rules
 
 if TYPE_CHECKING:
     from analogical.study import Duplicates, Study

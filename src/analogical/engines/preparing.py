@@ -7,17 +7,17 @@ import numpy as np
 
 from analogical._checks import brief
 from analogical._types import Ints, NoteKind
+from analogical.columns.binning import BinRule
+from analogical.columns.choosing import ChosenColumns
+from analogical.columns.columns import MISSING, Values
+from analogical.columns.dates import PartOfDates
+from analogical.columns.preparing import NO_COMPLETE_ROW, Feature, Preparer, TreatedColumn
+from analogical.columns.rules import Rules
 from analogical.engines.cells import ByValue, DatePart, Encoder, Places, Steps, numbers_of
 from analogical.engines.looking import NUMBERS, TIMES, Look
 from analogical.engines.relation import Kind
 from analogical.engines.values import ValueCounts
 from analogical.errors import InputError
-from analogical.table.binning import BinRule
-from analogical.table.choosing import ChosenColumns
-from analogical.table.columns import MISSING, Values
-from analogical.table.dates import PartOfDates
-from analogical.table.preparing import NO_COMPLETE_ROW, Feature, Preparer, TreatedColumn
-from analogical.table.rules import Rules
 
 __all__ = ["EnginePreparer", "find_places"]
 

@@ -7,20 +7,20 @@ import numpy as np
 
 from analogical._checks import brief
 from analogical._types import Note
+from analogical.columns.choosing import Names
+from analogical.columns.columns import MISSING, Column, Values
+from analogical.columns.encode import refuse_single_class
+from analogical.columns.frames import as_series
+from analogical.columns.meaning import ColumnMeaning
+from analogical.columns.reading import encode_cells
+from analogical.columns.roles import TreatedLabel, refuse_no_counts, sort_classes, treat_label
+from analogical.columns.rules import Rules
 from analogical.engines.cells import ByValue, Encoder, UnitEncoder
 from analogical.engines.looking import Look
 from analogical.engines.preparing import find_places
 from analogical.engines.relation import LABEL, ROW, UNIT, Kind, Relation
 from analogical.engines.values import ValueCounts
 from analogical.errors import InputError
-from analogical.table.choosing import Names
-from analogical.table.columns import MISSING, Column, Values
-from analogical.table.encode import refuse_single_class
-from analogical.table.frames import as_series
-from analogical.table.meaning import ColumnMeaning
-from analogical.table.reading import encode_cells
-from analogical.table.roles import TreatedLabel, refuse_no_counts, sort_classes, treat_label
-from analogical.table.rules import Rules
 
 __all__ = ["Label", "check_weights", "encode_unit", "find_roles", "one_class"]
 

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from analogical._types import CodedRows, Ints, Margins
+from analogical.columns.meaning import EngineMeaning
 from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import PairCounts
 from analogical.count.engine import Engine
@@ -20,7 +21,6 @@ from analogical.engines.dependencies import GroupedRows
 from analogical.errors import InputError
 from analogical.estimate.dependencies import Dependencies, find_dependencies
 from analogical.study import SEARCH_ROWS, Duplicates, Study
-from analogical.table.meaning import EngineMeaning
 from analogical.table_counts import Item, MergedRows
 
 __all__ = ["EngineStudy"]

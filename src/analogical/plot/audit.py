@@ -26,7 +26,7 @@ from analogical.show.words import marked, p_words, shown
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from analogical.verbs.audit import Audit, Difference
+    from analogical.questions.audit import Audit, Difference
 
 __all__ = ["plot_audit", "plot_forest"]
 

@@ -24,7 +24,7 @@ from analogical.show.words import counted, marked
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from analogical.verbs.evidence import Evidence, Transitions
+    from analogical.questions.evidence import Evidence, Transitions
 
 __all__ = ["plot_evidence", "plot_transitions"]
 

@@ -28,10 +28,10 @@ from analogical.show.words import in_points, marked, shorten, signed
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from analogical.verbs.compare import Comparison
-    from analogical.verbs.redundancies import Redundancies
-    from analogical.verbs.relevance import Relevance
-    from analogical.verbs.select import Selection
+    from analogical.questions.compare import Comparison
+    from analogical.questions.redundancies import Redundancies
+    from analogical.questions.relevance import Relevance
+    from analogical.questions.select import Selection
 
 __all__ = ["plot_comparison", "plot_redundancies", "plot_relevance", "plot_selection"]
 

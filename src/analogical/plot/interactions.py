@@ -26,8 +26,8 @@ from analogical.show.words import counted, p_words
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from analogical.verbs.interactions import Interactions
-    from analogical.verbs.squares import Squares
+    from analogical.questions.interactions import Interactions
+    from analogical.questions.squares import Squares
 
 __all__ = ["plot_interactions", "plot_squares"]
 

@@ -2,6 +2,7 @@
 
 import math
 
+from analogical.questions.audit import Audit, Difference
 from analogical.show.evidence import pair_blocks
 from analogical.show.sentences import NOT_ADJUSTED, NOT_CAUSES, agreeing_on, assumed, no_partner
 from analogical.show.views import Table, View, number_column, tabulate, text_column
@@ -17,7 +18,6 @@ from analogical.show.words import (
     signed_share,
     verb,
 )
-from analogical.verbs.audit import Audit, Difference
 
 __all__ = ["shown_differences", "view_audit"]
 

@@ -2,10 +2,10 @@
 
 from functools import partial
 
+from analogical.questions.compare import Comparison
 from analogical.rivals import METHODS
 from analogical.show.views import Cell, View, number_column, tabulate, text_column
 from analogical.show.words import counted, list_all, quoted, shown, verb
-from analogical.verbs.compare import Comparison
 
 __all__ = ["describe_not_installed", "view_comparison"]
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from analogical.questions.evidence import Evidence, EvidencePair, Transition, Transitions
 from analogical.show.sentences import ROW_NAMES, agreeing_on, describe_context, no_partner
 from analogical.show.views import Cell, Table, View, number_column, tabulate, text_column
 from analogical.show.words import LONG_NAME, counted, marked, number, percent, quoted, shorten, shown
-from analogical.verbs.evidence import Evidence, EvidencePair, Transition, Transitions
 
 __all__ = ["pair_blocks", "transition_table", "view_evidence", "view_transitions"]
 

@@ -1,5 +1,6 @@
 """Pairs of features that act together, as a view."""
 
+from analogical.questions.interactions import Interactions
 from analogical.show.sentences import NOT_ADJUSTED, STATUSES, held_fixed, interaction_sizes, status_cell
 from analogical.show.views import Cell, Column, View, number_column, tabulate, text_column
 from analogical.show.words import (
@@ -15,7 +16,6 @@ from analogical.show.words import (
     three_decimals,
     verb,
 )
-from analogical.verbs.interactions import Interactions
 
 __all__ = ["view_interactions"]
 

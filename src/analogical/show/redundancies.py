@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from analogical.questions.redundancies import COPY, Redundancies
 from analogical.show.views import View, number_column, tabulate, text_column
 from analogical.show.words import counted, list_all, percent, shown
-from analogical.verbs.redundancies import COPY, Redundancies
 
 if TYPE_CHECKING:
-    from analogical.verbs.selector import Dropped
+    from analogical.questions.selector import Dropped
 
 __all__ = ["describe_dropped", "view_redundancies"]
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator
 
+from analogical.questions.relevance import Relevance
 from analogical.show.notes import leaks_of
 from analogical.show.sentences import (
     MIXED,
@@ -37,7 +38,6 @@ from analogical.show.words import (
     three_decimals,
     verb,
 )
-from analogical.verbs.relevance import Relevance
 
 __all__ = ["say_effects", "say_given", "view_relevance"]
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from analogical.questions.select import Selection
 from analogical.show.notes import leaks_of
 from analogical.show.sentences import StatusWords
 from analogical.show.views import Cell, View, number_column, tabulate, text_column
 from analogical.show.words import LONG_NAME, counted, list_all, list_first, percent, quoted, shown, verb
-from analogical.verbs.select import Selection
 
 __all__ = ["REASONS", "Step", "selection_steps", "view_selection"]
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from analogical.questions.relevance import NEGLIGIBLE, Points, Relevance, Status
 from analogical.show.views import Cell, Tone
 from analogical.show.words import (
     LONG_NAME,
@@ -16,10 +17,9 @@ from analogical.show.words import (
     shown,
     signed,
 )
-from analogical.verbs.relevance import NEGLIGIBLE, Points, Relevance, Status
 
 if TYPE_CHECKING:
-    from analogical.verbs.interactions import Interactions
+    from analogical.questions.interactions import Interactions
 
 __all__ = [
     "MIXED",

@@ -8,6 +8,7 @@ import numpy as np
 
 from analogical._results import entry_at
 from analogical._types import Ints
+from analogical.questions.squares import Square, Squares
 from analogical.show.sentences import agreeing_on, describe_context
 from analogical.show.views import Cell, Table, View, number_column, tabulate, text_column
 from analogical.show.words import (
@@ -22,7 +23,6 @@ from analogical.show.words import (
     shorten,
     shown,
 )
-from analogical.verbs.squares import Square, Squares
 
 __all__ = ["ShareGrid", "share_grid", "share_table", "view_squares"]
 

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
+from analogical.columns.encode import encode_table
+from analogical.columns.rules import Rules
 from analogical.engines.blocks import deal_features
 from analogical.engines.encode import EngineTable, encode_relation
 from analogical.engines.study import EngineStudy
@@ -14,8 +16,6 @@ from analogical.spark.relation import SparkRelation
 from analogical.spark.session import check_spark, collect, ship_package
 from analogical.spark.words import Layout, PackBatches
 from analogical.study import SEARCH_ROWS, Duplicates, Study
-from analogical.table.encode import encode_table
-from analogical.table.rules import Rules
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

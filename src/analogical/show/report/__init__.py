@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from analogical.show.report.summary import view_report
 
 if TYPE_CHECKING:
-    from analogical.verbs.report import Report
+    from analogical.questions.report import Report
 
 __all__ = ["MARK", "render_page", "view_report"]
 

@@ -9,6 +9,12 @@ from dataclasses import replace
 from typing import Any
 
 from analogical._results import json_ready
+from analogical.questions.audit import Audit
+from analogical.questions.evidence import EvidencePair
+from analogical.questions.interactions import Interactions
+from analogical.questions.relevance import Relevance
+from analogical.questions.report import MAX_PAIRED_VALUES, Panel, Report, ValueRows, has_part
+from analogical.questions.squares import Squares
 from analogical.show.audit import shown_differences, view_audit
 from analogical.show.evidence import transition_table
 from analogical.show.notes import describe_notes
@@ -50,12 +56,6 @@ from analogical.show.words import (
     signed,
     verb,
 )
-from analogical.verbs.audit import Audit
-from analogical.verbs.evidence import EvidencePair
-from analogical.verbs.interactions import Interactions
-from analogical.verbs.relevance import Relevance
-from analogical.verbs.report import MAX_PAIRED_VALUES, Panel, Report, ValueRows, has_part
-from analogical.verbs.squares import Squares
 
 __all__ = ["page_of"]
 

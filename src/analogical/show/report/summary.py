@@ -1,11 +1,11 @@
 """The sentences of a report: the verdict, whether the table can answer, the limits; and the report as a view."""
 
+from analogical.questions.report import Doubt, Report, Turn
 from analogical.show.notes import leaks_of
 from analogical.show.relevance import say_effects, view_relevance
 from analogical.show.sentences import SMALL, agreeing_on, assumed, describe_direction, has_direction
 from analogical.show.views import View
 from analogical.show.words import LONG_NAME, counted, in_points, list_all, list_first, percent, points_of, shown, verb
-from analogical.verbs.report import Doubt, Report, Turn
 
 __all__ = ["describe_answer", "describe_limits", "describe_turn", "verdict", "view_report"]
 

@@ -1,0 +1,309 @@
+"""Dataframes of every library, read and built; narwhals is used in this file only."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from analogical.columns.choosing import name_of, refuse_repeated
+from analogical.columns.columns import MISSING, Column, Kind, compact, encode_array, encode_objects, plain
+from analogical.errors import InputError, MissingDependencyError
+
+if TYPE_CHECKING:
+    from analogical.columns.reading import NamedLists
+
+__all__ = ["Frame", "align", "as_series", "build_frame", "encode_series", "is_frame", "is_series", "open_frame"]
+
+LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "cudf")
+PER_DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+FIRST_DAY, LAST_DAY, MOST_DAYS = -719_162, 2_932_896, 999_999_999
+"""Days from January 1, 1970, of Python's first and last date, and of its longest duration."""
+
+
+class Frame:
+    """A dataframe of any library: its columns, their names, and the names of its rows."""
+
+    def __init__(self, frame: "nw.DataFrame[Any]", *, was_lazy: bool) -> None:
+        self._frame = frame
+        self.keys: tuple[Hashable, ...] = tuple(frame.columns)
+        self.n_rows = len(frame)
+        self.backend = str(frame.implementation.value)
+        self.was_lazy = was_lazy
+        self.schema = list(frame.schema.values())
+
+    def __getitem__(self, position: int) -> Any:
+        """A column, as a series of narwhals."""
+        return self._frame[:, position]
+
+    def whole_numbers(self, chosen: Sequence[int]) -> NDArray[Any] | None:
+        """Chosen columns as one array, if all hold whole numbers of at most 64 bits and no cell is missing."""
+        if len(chosen) < 2 or not all(_fits_numpy(self.schema[p]) for p in chosen) or not self.n_rows:
+            return None
+        part = self._frame if len(chosen) == len(self.keys) else self._frame[:, list(chosen)]
+        array = part.to_numpy()  # floats or objects, if a cell is missing
+        return array if array.dtype.kind in "iu" else None
+
+    def row_names(self, positions: Sequence[int]) -> list[Hashable]:
+        """Index labels of rows, if the dataframe has a unique index; otherwise their positions."""
+        index = self.index
+        if index is None or not index.is_unique:
+            return list(positions)
+        return [plain(name) for name in index.take(positions).tolist()]
+
+    @property
+    def index(self) -> Any:
+        """The pandas index; None for libraries without one."""
+        return _index_of(self._frame.to_native())
+
+
+def _fits_numpy(dtype: Any) -> bool:
+    """Whether a type holds whole numbers of at most 64 bits."""
+    return dtype.is_integer() and dtype not in (nw.Int128, nw.UInt128)
+
+
+def _index_of(native: Any) -> Any:
+    """The index of a pandas object; None for libraries without one."""
+    index = getattr(native, "index", None)
+    return index if hasattr(index, "take") and hasattr(index, "is_unique") else None
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a dataframe of a supported library."""
+    if isinstance(X, np.ndarray):
+        return False
+    try:
+        return isinstance(nw.from_native(X, pass_through=True), nw.DataFrame | nw.LazyFrame)
+    except nw.exceptions.DuplicateError:  # opening the frame names the repeated columns
+        open_frame(X)
+        return True
+
+
+def open_frame(X: Any) -> Frame | None:
+    """X as a frame, None if it is not a dataframe; a lazy one is collected."""
+    try:
+        frame: Any = nw.from_native(_as_table(X), allow_series=True, pass_through=True)
+        if isinstance(frame, nw.Series):
+            raise InputError("X is a series, of one dimension; give a dataframe, such as X.to_frame() for one feature.")
+        was_lazy = isinstance(frame, nw.LazyFrame)
+        if was_lazy:
+            frame = _collect(frame)
+        if not isinstance(frame, nw.DataFrame):
+            return None
+        return Frame(frame, was_lazy=was_lazy)
+    except InputError:
+        raise
+    except (nw.exceptions.DuplicateError, ValueError):
+        names = [name_of(name) for name in getattr(X, "column_names", getattr(X, "columns", ()))]
+        refuse_repeated(names)
+        raise
+
+
+def _as_table(X: Any) -> Any:
+    """A record batch as an Arrow table; anything else as it is."""
+    if type(X).__name__ == "RecordBatch" and type(X).__module__.startswith("pyarrow"):
+        import pyarrow as pa
+
+        return pa.Table.from_batches([X])
+    return X
+
+
+def _collect(frame: Any) -> Any:
+    """A lazy frame as a dataframe."""
+    try:
+        return frame.collect()
+    except Exception as error:  # any error of the user's library
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise InputError(f"X is a lazy frame that cannot be collected: {reason}.") from error
+
+
+def as_series(cells: Any) -> Any:
+    """A series, or a dataframe of one column, as a series of narwhals; anything else as it is."""
+    if isinstance(cells, np.ndarray):
+        return cells
+    series = nw.from_native(cells, allow_series=True, pass_through=True)
+    if isinstance(series, nw.LazyFrame):
+        series = series.collect()
+    if isinstance(series, nw.DataFrame):
+        if len(series.columns) != 1:
+            raise InputError(
+                f"A dataframe of {len(series.columns)} columns was given where one value per row is needed;"
+                " give one of its columns."
+            )
+        return series[series.columns[0]]
+    return series
+
+
+def is_series(cells: Any) -> bool:
+    """Whether cells are a series of narwhals."""
+    return isinstance(cells, nw.Series)
+
+
+def align(series: Any, frame: "Frame | NamedLists") -> tuple[Any, bool | None]:
+    """The series in the order of the frame's rows, by their pandas indexes.
+
+    The second value is None if there was nothing to align, True if the series was reordered, and False if the indexes
+    name different rows, so that rows are matched by position.
+    """
+    if not is_series(series):
+        return series, None
+    ours, theirs = frame.index, _index_of(series.to_native())
+    if ours is None or theirs is None or len(ours) != len(theirs) or ours.equals(theirs):
+        return series, None
+    if ours.is_unique and theirs.is_unique:
+        places = theirs.get_indexer(ours)
+        if (places >= 0).all():
+            return series[places.tolist()], True
+    return series, False
+
+
+def encode_series(series: "nw.Series[Any]", what: str) -> Column:
+    """Codes of a column of a dataframe, by the fastest exact method of its library."""
+    dtype = series.dtype
+    if dtype.is_nested() or dtype == nw.Binary:
+        raise _not_a_value(what, dtype)
+    if (_fits_numpy(dtype) or dtype == nw.Boolean) and series.null_count() == 0:
+        cells = series.to_numpy()
+        if cells.dtype.kind in "iub":
+            return encode_array(cells, what)
+    column = _encode_native(series, what)
+    kind = _kind(dtype)
+    return column if kind is None else replace(column, kind=kind)
+
+
+def _kind(dtype: Any) -> Kind | None:
+    """The kind of a column, by its type; None if it depends on the values."""
+    if dtype.is_integer():
+        return "whole"
+    if dtype.is_float() or dtype.is_decimal() or dtype == nw.Duration:
+        return "real"
+    if dtype in (nw.Date, nw.Datetime):
+        return "time"
+    return None if dtype in (nw.Object, nw.Unknown) else "category"
+
+
+def _not_a_value(what: str, dtype: Any) -> InputError:
+    return InputError(
+        f"The {what} has the type {dtype}, which is not one value per row; leave the column out, or split it into one"
+        " column for each part."
+    )
+
+
+def _encode_native(series: "nw.Series[Any]", what: str) -> Column:
+    """Codes of a column, by its library."""
+    native: Any = series.to_native()
+    if series.implementation.is_pandas_like():
+        arrow = getattr(native.dtype, "pyarrow_dtype", None)
+        if arrow is not None:
+            import pyarrow as pa
+
+            return _encode_arrow(pa.chunked_array(native.array.__arrow_array__()), what)
+        if series.dtype in (nw.Categorical, nw.Enum):
+            return compact(native.cat.codes.to_numpy(), native.cat.categories)
+        if getattr(native.dtype, "kind", "") == "c":
+            raise _not_a_value(what, native.dtype)
+        if native.dtype == object:
+            return encode_objects(native.tolist(), what)
+        codes, values = native.factorize()
+        return Column(np.asarray(codes), list(values))
+    if series.implementation.is_polars():
+        return _encode_polars(native, what)
+    if series.implementation.is_pyarrow():
+        return _encode_arrow(native, what)
+    return encode_array(series.to_numpy(), what)
+
+
+def _encode_polars(series: Any, what: str) -> Column:
+    """Codes of a polars series; strings in order of appearance, numbers and dates increasing."""
+    import polars as pl
+
+    if series.dtype == pl.Object:
+        return encode_objects(series.to_list(), what)
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
+    if series.dtype == pl.Null:
+        return Column(np.full(len(series), MISSING), [])
+    if series.dtype == pl.String:
+        series = series.cast(pl.Enum(series.drop_nulls().unique(maintain_order=True)))
+    if series.dtype.is_temporal() and series.dtype != pl.Time:
+        _refuse_far_dates(series, what)
+    is_number = series.dtype not in (pl.Categorical, pl.Enum)
+    codes = series.rank("dense") if is_number else series.to_physical()
+    if series.null_count():
+        codes = codes.cast(pl.Int64).fill_null(MISSING)
+    dense = compact(codes.to_numpy(), range(int(codes.max()) + 1))
+    values = series.gather(dense.first_positions()).to_list()
+    return Column(dense.codes, values, is_sorted=is_number)
+
+
+def _refuse_far_dates(series: Any, what: str) -> None:
+    """Refuse dates and durations that Python does not have; polars would panic."""
+    import polars as pl
+
+    per_day = 1 if series.dtype == pl.Date else PER_DAY[series.dtype.time_unit]
+    first, last = (-MOST_DAYS, MOST_DAYS) if series.dtype == pl.Duration else (FIRST_DAY, LAST_DAY)
+    numbers = series.drop_nulls().to_physical()
+    if len(numbers) and not first <= numbers.min() // per_day <= numbers.max() // per_day <= last:
+        raise _far_dates(what)
+
+
+def _far_dates(what: str) -> InputError:
+    """Error for dates and durations that Python does not have."""
+    return InputError(
+        f"The {what} has dates outside of the years 1 to 9999, or durations of more than {MOST_DAYS:,} days; leave the"
+        " column out, or make them missing."
+    )
+
+
+def _encode_arrow(cells: Any, what: str) -> Column:
+    """Codes of an Arrow array in chunks, in order of appearance."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = cells.type
+    if pa.types.is_run_end_encoded(kind):
+        return _encode_arrow(pa.chunked_array([pc.run_end_decode(chunk) for chunk in cells.chunks]), what)
+    binary = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view)
+    if pa.types.is_nested(kind) or any(is_kind(kind) for is_kind in binary):
+        raise _not_a_value(what, kind)
+    if pa.types.is_null(kind):
+        return Column(np.full(len(cells), MISSING), [])
+    if pa.types.is_float16(kind):
+        cells, kind = cells.cast(pa.float32()), pa.float32()
+    if pa.types.is_decimal(kind) and kind.bit_width < 128:
+        kind = pa.decimal128(kind.precision, kind.scale)
+        cells = cells.cast(kind)
+    if pa.types.is_floating(kind):
+        cells = pc.if_else(pc.is_nan(cells), None, pc.add(cells, pa.scalar(0.0, kind)))  # -0.0 + 0.0 is 0.0
+    if not pa.types.is_dictionary(kind):
+        cells = cells.dictionary_encode()
+        if not cells.num_chunks:
+            return Column(np.full(len(cells), MISSING), [])
+    whole = cells.unify_dictionaries().combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        whole = whole.chunk(0)
+    indices = whole.indices.cast(pa.int64()).fill_null(MISSING).to_numpy(zero_copy_only=False)
+    if not pa.types.is_dictionary(kind):
+        try:
+            values = whole.dictionary.to_pylist()
+        except OverflowError:
+            raise _far_dates(what) from None
+        return compact(indices, values)
+    # A dictionary made by the user may hold a value twice, or a missing one.
+    entries = _encode_arrow(pa.chunked_array([whole.dictionary]), what)
+    code_of_entry = np.append(entries.codes, MISSING)
+    return compact(code_of_entry[indices], entries.values)
+
+
+def build_frame(columns: Mapping[str, Sequence[Any]], backend: str) -> Any:
+    """A dataframe of the named library; an error says if the library is unknown or not installed."""
+    if backend not in LIBRARIES:
+        raise InputError(f"backend must be one of {', '.join(LIBRARIES)}, got {backend!r}.")
+    try:
+        return nw.from_dict(columns, backend=cast("Any", backend)).to_native()
+    except ModuleNotFoundError:
+        raise MissingDependencyError(
+            f"A dataframe of {backend} was asked for, which is not installed. Install it with: pip install {backend}"
+        ) from None

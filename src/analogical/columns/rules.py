@@ -1,0 +1,300 @@
+"""All column options and their defaults: the roles of columns, and how cells are encoded.
+
+| column | becomes |
+|---|---|
+| booleans, strings, categories, whole numbers of an array or a list | categories |
+| whole numbers of a dataframe or file with few values | categories |
+| whole numbers that a dataframe stores as floats, with few values | categories |
+| other numbers, durations, decimals | bins |
+| dates and times with few values | categories; otherwise bins of time, with month, weekday and hour beside them |
+| distinct in nearly every row (not numbers with a fraction, not times) | set aside as an identifier |
+| whole numbers that name persons or other units, with several rows each | set aside; they may be groups |
+| strings that differ only in case or spaces | one value |
+| missing cells | a separate value, or their rows are left out, or an error |
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+
+from analogical._checks import check_choice, check_whole
+from analogical.columns.binning import BinRule, Bins, check_bins
+from analogical.columns.columns import Values, plain
+from analogical.errors import InputError
+
+__all__ = [
+    "FIRST_DAY_NUMBER",
+    "LAST_DAY_NUMBER",
+    "NEARLY_ALL",
+    "ColumnOptions",
+    "Ids",
+    "Missing",
+    "Rules",
+    "asked_of",
+    "counts_rows",
+    "is_time",
+    "looks_like_unit",
+    "names_units",
+    "rules_of",
+    "written_call",
+]
+
+Missing = Literal["value", "drop", "error"]
+Ids = Literal["drop", "keep"]
+
+NEARLY_ALL = 0.95
+"""A column is an identifier if it has at least this many distinct values per row."""
+FIRST_DAY_NUMBER, LAST_DAY_NUMBER = 19000101, 20991231
+"""Whole numbers from the first to the last are dates if all are days of the calendar."""
+DENSE = 2
+"""Distinct whole numbers are identifiers if their range is at most this many times their number."""
+ID_NAME = re.compile(
+    r"(^|[^A-Za-z])(id|ids|uid|uuid|guid|key|index|idx|rownum|identifier|no|nr|num|number|serial)($|[^A-Za-z])"
+    r"|[a-z](Id|ID|Key|Index|No|Nr|Number)$",
+)
+"""Names of columns of whole numbers that count or identify the rows."""
+UNITS = "subject|person|patient|participant|respondent|customer|client|user|student|pupil|animal|individual|household"
+UNIT_NAME = re.compile(
+    rf"(^|[^A-Za-z])(id|uid|uuid|guid|identifier|({UNITS})s?([^A-Za-z]*(no|nr|num|number|key|code|name))?)$",
+    re.IGNORECASE,
+)
+"""Names of columns that say whom a row is about; their last words decide."""
+FEW_UNITS = 10
+"""A column with fewer values does not identify units, whatever its name."""
+
+
+class ColumnOptions(TypedDict, total=False):
+    """The roles of columns and how cells are encoded: options that all functions share.
+
+    Every function takes them by name, as in ``relevance(X, y, weights="n", bins=4)``, with the same meanings and
+    defaults. A few functions do not have all of them, and say so. The command line has the same names:
+    ``--bin-label 4`` is ``bin_label=4``.
+
+    Attributes
+    ----------
+    weights : array-like of whole numbers, or name of a column, default None
+        How many rows each row represents, so that a table of counts need not be expanded. A row with weight 0 is
+        ignored.
+    groups : array-like, or name of a column, default None
+        Which rows depend on each other, such as the visits of one patient: intervals and tests then assume independent
+        groups instead of independent rows. One value per row, the same within a group. A feature that varies within
+        groups is compared within them, otherwise between groups. Without groups, copies and repeated measurements look
+        like evidence.
+    features : names of columns, default None
+        Columns to use as features: names, or patterns such as ``"price_*"``; all but the label, the weights and the
+        groups by default. They are never set aside as identifiers.
+    ignore : names of columns, default None
+        Columns to leave out: names, or patterns such as ``"date_*"``. Instead of ``features``.
+    missing : {"value", "drop", "error"}, default "value"
+        Missing cells: a separate value (None), their rows left out, or an error.
+    bins : int, str, list or dict, default 5
+        How numbers and dates are divided into bins. A number K for K bins of about equal size, ``"widths:K"`` for bins
+        of equal width, a list of edges, None for every distinct value, or a dictionary with one of these for each
+        column, and ``"*"`` for the others. As given features, numbers in bins of equal size may be divided into 2 to 16
+        bins, whichever predicts best.
+    max_values : int or None, default 20
+        Whole numbers and dates with at most this many values are categories; a numeric label with more is refused.
+        None for no limit.
+    ids : {"drop", "keep"}, default "drop"
+        Identifiers, distinct in nearly every row: set aside, or kept.
+    bin_label : int or None, default None
+        Divide a numeric label into this many classes of about equal size.
+    date_parts : bool, default True
+        Month, weekday and hour of dates in bins as further features (``"sold.month"``), where they vary over two years,
+        two weeks or two days. They come after all columns, and may be named in ``features``, ``ignore`` and ``given``.
+        Dates that are distinct in every row have parts, too.
+    fold_case : bool or None, default None
+        Merge values that differ only in case or spaces, such as ``"Yes"`` and ``"yes "``. True merges single letters
+        and all spellings of yes and no, too; False merges nothing. None merges words, and a note says what True would
+        merge.
+    feature_names : sequence of str, default None
+        Names for the features, instead of the dataframe's or ``x0, x1, ...``.
+
+    See Also
+    --------
+    Study : A table that was encoded once with such options, to ask several questions of it.
+
+    Examples
+    --------
+    >>> from analogical import ColumnOptions, relevance, select
+    >>> rows = [[centimetres / 100, kind] for centimetres in range(100, 200) for kind in ("a", "b")]
+    >>> is_tall = [metres >= 1.75 for metres, _ in rows]
+    >>> columns: ColumnOptions = {"bins": 4, "feature_names": ["metres", "kind"]}
+    >>> relevance(rows, is_tall, **columns).feature_columns[0].edges
+    (1.25, 1.5, 1.75)
+    >>> select(rows, is_tall, **columns).features
+    ('metres',)
+    """
+
+    weights: Any
+    groups: Any
+    features: Any
+    ignore: Any
+    missing: Missing
+    bins: Bins
+    max_values: int | None
+    ids: Ids
+    bin_label: int | None
+    date_parts: bool
+    fold_case: bool | None
+    feature_names: Iterable[str] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """The checked options of :class:`ColumnOptions`, with their defaults, and the decisions that follow from them."""
+
+    weights: Any = None
+    groups: Any = None
+    features: Any = None
+    ignore: Any = None
+    missing: Missing = "value"
+    bins: Bins = 5
+    max_values: int | None = 20
+    ids: Ids = "drop"
+    bin_label: int | None = None
+    date_parts: bool = True
+    fold_case: bool | None = None
+    feature_names: Iterable[str] | None = None
+    bin_rule: BinRule = field(init=False)
+    """How numbers are binned."""
+    bins_of: tuple[tuple[Any, BinRule], ...] = field(init=False, default=())
+    """Bin rules of single columns, by name."""
+
+    def __post_init__(self) -> None:
+        check_choice("missing", self.missing, ("value", "drop", "error"))
+        check_choice("ids", self.ids, ("drop", "keep"))
+        if self.max_values is not None:
+            check_whole("max_values", self.max_values, low=1, other=", or None for no limit")
+        if self.bin_label is not None:
+            check_whole("bin_label", self.bin_label, low=2, high=1000, other=", or None")
+        if self.date_parts not in (True, False):
+            raise InputError(f"date_parts must be True or False, got {self.date_parts!r}.")
+        if self.fold_case not in (None, True, False):
+            raise InputError(f"fold_case must be True, False or None, got {self.fold_case!r}.")
+        bins = self.bins
+        if isinstance(bins, Mapping):
+            bins_of = tuple((name, check_bins(rule, f"bins of {name!r}")) for name, rule in bins.items() if name != "*")
+            object.__setattr__(self, "bins_of", bins_of)
+            bins = bins.get("*", Rules.bins)
+        object.__setattr__(self, "bin_rule", check_bins(bins))
+
+    def has_few_values(self, values: Values) -> bool:
+        """Whether a column has few enough values for numbers and dates to be categories."""
+        return self.max_values is None or len(values) <= self.max_values
+
+    def is_id(self, values: Values, name: str) -> bool:
+        """Whether values identify rows, distinct in nearly every row, or are whole numbers that identify units.
+
+        Numbers with a fraction and times never do.
+        """
+        if values.kind == "real" or self.has_few_values(values) or is_time(values):
+            return False
+        if values.kind == "whole" and looks_like_unit(values, name):
+            return True
+        if len(values) < NEARLY_ALL * values.n_present:
+            return False
+        if values.kind != "whole":
+            return True
+        ends = (values.values[0], values.values[-1]) if values.is_sorted else values.values
+        return counts_rows(name, len(values), min(ends), max(ends))
+
+    def bin_rule_of(self, values: Values, own_rule: BinRule | None) -> BinRule | None:
+        """How to bin a column, None if its values are categories; ``own_rule`` is the user's for this column."""
+        rule = own_rule
+        if rule is None:
+            rule = self.bin_rule
+            if values.kind == "category":
+                return None
+            if self.has_few_values(values) and (values.kind != "real" or _are_whole(values)):
+                return None
+        if rule.method == "quantiles" and len(values) <= rule.n_bins:
+            return None  # every value would have a bin of its own
+        return None if rule.method == "none" else rule
+
+
+def rules_of(columns: ColumnOptions, verb: Callable[..., Any], without: Sequence[str] = ()) -> Rules:
+    """The rules from the keyword arguments of a public function, which takes all column options except some."""
+    allowed = [name for name in ColumnOptions.__annotations__ if name not in without]
+    for name in columns:
+        if name not in allowed:
+            raise _unknown_option(name, verb, allowed)
+    return Rules(**columns)
+
+
+def _unknown_option(name: str, verb: Callable[..., Any], columns: Sequence[str]) -> InputError:
+    """Error for an option that a function does not have, with the nearest one that it does."""
+    from difflib import get_close_matches
+    from inspect import Parameter, signature
+
+    own = [p for p in signature(verb).parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
+    is_known = name in ColumnOptions.__annotations__  # an option of other functions is not a typing error
+    near = [] if is_known else get_close_matches(name, [*columns, *(p.name for p in own)], n=1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    known = sorted([*columns, *(p.name for p in own if p.kind is Parameter.KEYWORD_ONLY)])
+    return InputError(f"{verb.__name__} has no option {name!r}{hint}; it has {', '.join(known)}.")
+
+
+def asked_of(columns: ColumnOptions) -> dict[str, tuple[Any, Any]]:
+    """The options that were given, each with its default."""
+    given: Mapping[str, Any] = columns
+    return {name: (given[name], getattr(Rules, name)) for name in ColumnOptions.__annotations__ if name in given}
+
+
+def written_call(name: str, data: Sequence[str], options: Mapping[str, tuple[Any, Any]]) -> str:
+    """A function call as text: its data, and the options that are not the default."""
+    arguments = list(data)
+    for option, (value, default) in options.items():
+        if value is default or (isinstance(value, str | int | float) and value == default):
+            continue
+        is_short = (
+            value is None
+            or isinstance(value, str | int | float)
+            or (isinstance(value, list | tuple) and len(value) <= 20 and all(isinstance(item, str) for item in value))
+        )
+        arguments.append(f"{option}={value!r}" if is_short else f"{option}={option}")
+    return f"{name}({', '.join(arguments)})"
+
+
+def counts_rows(name: str, n_values: int, low: Any, high: Any) -> bool:
+    """Whether whole numbers, distinct in nearly every row, count or identify the rows, by their name or range."""
+    return bool(ID_NAME.search(name)) or int(high) - int(low) < DENSE * n_values
+
+
+def looks_like_unit(values: Values, name: str) -> bool:
+    """Whether values say whom a row is about and most occur several times, such as several rows per person."""
+    if values.kind not in ("category", "whole") or len(values) < FEW_UNITS:
+        return False
+    return names_units(name) and float(np.median(values.sizes)) >= 2
+
+
+def names_units(name: str) -> bool:
+    """Whether the name of a column says whom a row is about."""
+    return bool(UNIT_NAME.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)))
+
+
+def is_time(values: Values) -> bool:
+    """Whether a column holds dates or times, also days written as whole numbers."""
+    return values.kind == "time" or (values.kind == "whole" and _are_days(values))
+
+
+def _are_days(values: Values) -> bool:
+    """Whether whole numbers are days written as year, month and day: 19910108."""
+    numbers = np.asarray(values.values)
+    if (
+        numbers.dtype.kind not in "iu"
+        or not len(numbers)
+        or numbers.min() < FIRST_DAY_NUMBER
+        or numbers.max() > LAST_DAY_NUMBER
+    ):
+        return False
+    months, days = numbers // 100 % 100, numbers % 100
+    return bool(((months >= 1) & (months <= 12) & (days >= 1) & (days <= 31)).all())
+
+
+def _are_whole(values: Values) -> bool:
+    """Whether all numbers are whole, such as counts stored as floats because some are missing."""
+    return all(isinstance(value, int | float) and float(value).is_integer() for value in map(plain, values.values))

@@ -1,0 +1,420 @@
+"""The audit of one feature: differences in label shares between its values, adjusted for the given features."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, Unpack
+
+import numpy as np
+
+from analogical._checks import check_confidence, check_limit
+from analogical._results import Result, entry_at, json_ready
+from analogical._types import Ints, Note
+from analogical.columns.choosing import listing
+from analogical.columns.columns import plain
+from analogical.columns.rules import ColumnOptions
+from analogical.errors import InputError
+from analogical.estimate.differences import (
+    PairedDifference,
+    base_rates,
+    compared_with,
+    contexts_of_two,
+    crude_difference,
+    largest_context,
+    measure_difference,
+    measure_difference_of_units,
+)
+from analogical.estimate.effect import EffectSums
+from analogical.estimate.significance import adjust_for_features
+from analogical.questions.compared import ComparedRows, NamedContext, compare_rows, name_contexts
+from analogical.questions.evidence import Evidence, evidence_of
+from analogical.questions.relevance import DEFAULT_CONFIDENCE
+from analogical.study import Given, Study
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Audit", "Difference", "Finding", "InContext", "audit"]
+
+MAX_COMPARISONS = 50
+"""Maximum number of values that are compared with the reference, and of labels: the most frequent ones."""
+MAX_CONTEXTS = 18
+"""Contexts that are listed for each difference, those with most pairs."""
+MAX_LISTED = 50
+"""Differences whose contexts are listed."""
+
+Finding = Literal["no-pairs", "too-few-pairs", "unclear", "mixed", "direction"]
+"""The conclusion of an audit: no rows could be compared; nothing could have been significant, whatever the labels; no
+direction is significant; none is, but the values differ in some contexts; or some direction is significant."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference(PairedDifference):
+    """How much more often one value has a label than another, adjusted for the given features.
+
+    Examples
+    --------
+    >>> from analogical import audit, load_table
+    >>> result = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
+    >>> (women,) = result["female"]
+    >>> women.values, women.label, round(women.difference, 3), round(women.crude, 3)
+    (('male', 'female'), 'yes', 0.018, -0.142)
+    """
+
+    values: tuple[Any, Any]
+    """The reference, and the value that is compared with it."""
+    label: Any
+    """The label that is followed."""
+    p_adjusted: float
+    """``p_value`` after Holm's adjustment for all differences of the audit; NaN if unknown."""
+    crude: float
+    """The crude difference: between all rows of the two values, without adjustment."""
+
+
+_MEASURED = tuple(field.name for field in fields(PairedDifference))
+
+
+@dataclass(frozen=True)
+class InContext:
+    """The reference and another value in one context: how many rows of each, and how many of them have the label.
+
+    Examples
+    --------
+    >>> from analogical import audit, load_table
+    >>> result = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
+    >>> largest = result.contexts[0]
+    >>> largest.context, largest.rows, largest.with_label, round(largest.difference, 3)
+    ((('department', 'C'),), (325, 593), (120, 202), -0.029)
+    """
+
+    values: tuple[Any, Any]
+    label: Any
+    context: NamedContext
+    """Names and values of the features on which the rows agree."""
+    rows: tuple[int, int]
+    with_label: tuple[int, int]
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of a row of each value."""
+        return self.rows[0] * self.rows[1]
+
+    @property
+    def difference(self) -> float:
+        """How much more often the second value has the label here; -1 to 1."""
+        return self.with_label[1] / self.rows[1] - self.with_label[0] / self.rows[0]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit(Result):
+    """Differences in label shares between the values of one feature, all else equal.
+
+    ``audit["female"]`` are the differences of one value, ``len(audit)`` the number of differences.
+
+    Attributes
+    ----------
+    feature, label : str
+        The feature audited, and the label that may change with it.
+    given, same_as, stand_ins
+        As in :class:`analogical.Relevance`, for the audited feature. A copy has no rows that can be compared.
+    reference : object
+        The value that the others are compared with: the most frequent one by default.
+    n_rows, n_compared : int
+        All rows, and those that are in at least one pair.
+    base_rates : dict
+        For each label that is followed, its share among all rows and among those compared.
+    n_contexts, largest_context : int, float
+        Contexts that hold a pair, and the share of all pairs that the largest of them holds.
+    n_pairs, n_changed : int
+        Pairs of rows that agree on the given features and differ on this one, and those whose labels differ.
+    index, noise_rate, p_value : float
+        As in :class:`analogical.Relevance`; the p-value is that of no difference in any direction.
+    differences : tuple of Difference
+        For the reference and every other value, most frequent first; with two classes one label is followed, with very
+        many the most frequent ones.
+    n_comparisons : int
+        Number of possible differences; more than ``differences`` if only those with the most frequent values and
+        labels were computed.
+    contexts : tuple of InContext
+        For each of the first 50 differences, the 18 contexts with most pairs: rows of both values, and how many of them
+        have the label.
+    examples : Evidence
+        Some of the pairs.
+    confidence, n_groups, classes, notes
+        As in :class:`analogical.Relevance` and its settings.
+
+    Examples
+    --------
+    >>> from analogical import audit, load_table
+    >>> result = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
+    >>> result.n_compared, result.n_pairs, result.reference, result.finding
+    (4526, 654456, 'male', 'mixed')
+    """
+
+    COLUMNS = ("value", "other_value", "label", *_MEASURED, "p_adjusted", "crude")
+    DERIVED = ("finding", "index")
+
+    feature: str
+    label: str
+    given: tuple[str, ...]
+    same_as: str | None
+    stand_ins: tuple[str, ...]
+    classes: tuple[Any, ...]
+    reference: Any
+    n_rows: int
+    n_compared: int
+    base_rates: dict[Any, tuple[float, float]]
+    n_contexts: int
+    largest_context: float
+    n_pairs: int
+    n_changed: int
+    noise_rate: float
+    p_value: float
+    differences: tuple[Difference, ...]
+    n_comparisons: int
+    examples: Evidence
+    confidence: float
+    contexts: tuple[InContext, ...] = ()
+    n_groups: int | None = None
+    notes: tuple[Note, ...] = ()
+    backend: str | None = None
+
+    @property
+    def index(self) -> float:
+        """Share of the pairs whose labels differ; NaN without pairs."""
+        return self.n_changed / self.n_pairs if self.n_pairs else math.nan
+
+    @property
+    def finding(self) -> Finding:
+        """The conclusion about the direction, as one word."""
+        if self.n_pairs == 0:
+            return "no-pairs"
+        if not any(difference.smallest_p < self.level for difference in self.differences):
+            return "too-few-pairs"
+        if self.significant():
+            return "direction"
+        return "mixed" if self.p_value < self.level else "unclear"
+
+    @property
+    def level(self) -> float:
+        """Level of the tests."""
+        return 1 - self.confidence
+
+    def significant(self) -> list[Difference]:
+        """The differences whose adjusted p-value is below the level."""
+        return [d for d in self.differences if d.smallest_p < self.level and d.p_adjusted < self.level]
+
+    def __len__(self) -> int:
+        return len(self.differences)
+
+    def __getitem__(self, value: Any) -> tuple[Difference, ...]:
+        known = dict.fromkeys(value for difference in self.differences for value in difference.values)
+        entry_at(value, known, "value")
+        return tuple(difference for difference in self.differences if value in difference.values)
+
+    def plot(self, ax: "Axes | None" = None, *, value: Any = None, label: Any = None) -> "Axes":
+        """Draw the differences as a forest plot; a single one also context by context.
+
+        Squares, intervals and diamonds are those of :func:`analogical.plot.plot_forest`. With ``value`` or ``label``,
+        only the comparisons of this value with the reference, or of this label, are drawn. A single comparison is
+        followed by an open circle for each context, those with most pairs first, larger ones for more pairs. Without
+        ``ax``, a new figure is made.
+        """
+        from analogical.plot.audit import plot_audit
+
+        return plot_audit(self, ax, value=value, label=label)
+
+    def records(self) -> list[dict[str, Any]]:
+        """One dictionary per difference."""
+        numbers = self.COLUMNS[2:]
+        cells = ([*d.values, *(getattr(d, name) for name in numbers)] for d in self.differences)
+        return [dict(zip(self.COLUMNS, json_ready(row), strict=True)) for row in cells]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in plain Python types, ready for JSON; unknown numbers are None."""
+        return {**super().to_dict(), "examples": json_ready(self.examples.pairs)}
+
+
+def audit(
+    X: Any,
+    y: Any = None,
+    feature: str | int | None = None,
+    *,
+    given: Given = "auto",
+    reference: Any = None,
+    confidence: float = DEFAULT_CONFIDENCE,
+    limit: int | None = 6,
+    **columns: Unpack[ColumnOptions],
+) -> Audit:
+    """Differences in label shares between the values of one feature, adjusted for the given features.
+
+    Parameters
+    ----------
+    X, y, given, confidence
+        As in :func:`analogical.relevance`; or a :class:`analogical.Study`, without ``y``.
+    feature : str or int
+        Name or position of the feature to audit.
+    reference : value of the feature, optional
+        The value that the others are compared with; the most frequent one by default.
+    limit : int or None
+        Number of example pairs: those of the largest difference first, and one against it.
+    **columns : options of columns
+        See :class:`analogical.ColumnOptions`; all but ``features``.
+
+    Returns
+    -------
+    Audit
+        How many rows were compared, and how much more often each value has each label.
+
+    Notes
+    -----
+    With ``groups`` the differences stay those of the rows, and their intervals assume independent groups. There are
+    tests within and between groups; p is twice the smaller p-value.
+
+    Examples
+    --------
+    >>> from analogical import audit, load_table
+    >>> result = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
+    >>> first = result.differences[0]
+    >>> first.values, first.label, round(first.crude, 3), round(first.difference, 3), round(first.p_value, 3)
+    (('male', 'female'), 'yes', -0.142, 0.018, 0.228)
+    """
+    confidence = check_confidence(confidence)
+    limit = check_limit(limit)
+    compared = compare_rows(audit, X, y, feature, given, columns, without=("features",))
+    study, i, contexts = compared.study, compared.feature, compared.contexts
+    table, profile = study.table, contexts.profile
+    label_sizes = study.margins.label_sizes()
+    labels = _followed_labels(table.classes, label_sizes)
+    everybody, of_compared = base_rates(contexts, label_sizes)
+    against = _reference(study, i, reference)
+    others = _values_to_compare(compared, against)
+    differences = _differences(compared, against, others[:MAX_COMPARISONS], labels, confidence)
+    return Audit(
+        feature=table.names[i],
+        label=table.label,
+        given=compared.given,
+        same_as=compared.same_as,
+        stand_ins=study.names_of(compared.context.stand_ins),
+        classes=table.classes,
+        reference=plain(table.columns[i].values[against]),
+        n_rows=study.n_rows,
+        n_compared=profile.n_paired_rows,
+        base_rates={table.classes[c]: (float(everybody[c]), float(of_compared[c])) for c in labels},
+        n_contexts=int(contexts.times.sum()),
+        largest_context=largest_context(contexts),
+        n_pairs=profile.n_pairs,
+        n_changed=profile.n_changed,
+        noise_rate=EffectSums.of(contexts).noise_rate(),
+        p_value=study.p_value(i, compared.columns) if len(contexts) else math.nan,
+        differences=differences,
+        n_comparisons=len(others) * (1 if len(table.classes) == 2 else len(table.classes)),
+        examples=evidence_of(compared, _examples(compared, limit, differences)),
+        confidence=confidence,
+        contexts=_largest_contexts(compared, differences),
+        n_groups=study.n_groups,
+        notes=table.notes,
+        backend=table.backend,
+    )
+
+
+def _reference(study: Study, i: int, reference: Any) -> int:
+    """Code of the value that the others are compared with: the one named, or the most frequent one."""
+    if reference is None:
+        return int(study.value_sizes(i).argmax())
+    table = study.table
+    code = table.find_value(i, reference)
+    if code is None:
+        known = listing([repr(plain(value)) for value in table.columns[i].values])
+        raise InputError(f"The feature {table.names[i]!r} has no value {reference!r} to compare with; it has {known}.")
+    return code
+
+
+def _followed_labels(classes: Sequence[Any], sizes: Ints) -> list[int]:
+    """With two classes the one that sorts last (1 of 0 and 1, yes of no and yes); otherwise the most frequent ones."""
+    if len(classes) > 2:
+        return sorted(np.argsort(-sizes, kind="stable")[:MAX_COMPARISONS].tolist())
+    try:
+        return [int(classes[1] > classes[0])]
+    except TypeError:
+        return [int(str(classes[1]) > str(classes[0]))]
+
+
+def _values_to_compare(compared: ComparedRows, reference: int) -> list[int]:
+    """The other values that some context holds beside the reference, most frequent first."""
+    by_size = np.argsort(-compared.study.value_sizes(compared.feature), kind="stable").tolist()
+    return compared_with(compared.contexts, reference, [value for value in by_size if value != reference])
+
+
+def _differences(
+    compared: ComparedRows, reference: int, others: Sequence[int], labels: Sequence[int], confidence: float
+) -> tuple[Difference, ...]:
+    """Each of the other values compared with the reference, for each label."""
+    study, i, classes = compared.study, compared.feature, compared.study.table.classes
+    values = study.table.named(i, range(len(study.table.columns[i].values)))
+    by_unit = None if study.unit is None or not others else study.rows_of([i, *compared.columns, study.unit])
+    differences = []
+    for other in others:
+        two_values = reference, other
+        of_two = contexts_of_two(compared.contexts, two_values)
+        for label in labels:
+            measured = measure_difference(of_two, two_values, label, confidence)
+            if by_unit is not None:
+                measured = measure_difference_of_units(measured, by_unit, two_values, label, confidence)
+            difference = Difference(
+                **vars(measured),
+                values=(values[reference], values[other]),
+                label=classes[label],
+                p_adjusted=math.nan,
+                crude=crude_difference(compared.rows, 0, two_values, label),
+            )
+            differences.append(difference)
+    p_values = np.array([difference.p_value for difference in differences], np.float64)
+    p_adjusted = adjust_for_features(p_values, np.ones(len(p_values), np.bool_)).tolist()
+    return tuple(replace(difference, p_adjusted=p) for difference, p in zip(differences, p_adjusted, strict=True))
+
+
+def _examples(compared: ComparedRows, limit: int | None, differences: Sequence[Difference]) -> list[tuple[int, int]]:
+    """Example pairs: those that show the clearest difference, and at the end one that shows the opposite."""
+    if not differences:
+        return compared.find_pairs(limit)
+    tested = [d for d in differences if not math.isnan(d.p_adjusted)]
+    strongest = min(tested or differences, key=lambda d: (d.p_adjusted if tested else 0.0, -abs(d.difference)))
+    has_rarer, has_more_frequent = (compared.has_value(value) for value in strongest.values)
+    if strongest.difference < 0:
+        has_rarer, has_more_frequent = has_more_frequent, has_rarer
+    has_label = compared.has_label(strongest.label)
+    # All pairs of a row of one value with the label and a row of the other without it show the same direction.
+    showing = compared.find_pairs(limit, np.where(has_label, has_more_frequent, has_rarer))
+    against: list[tuple[int, int]] = []
+    if limit is None or limit >= 2:
+        against = compared.find_pairs(1, np.where(has_label, has_rarer, has_more_frequent))
+    n_showing = None if limit is None else max(limit - len(against), 0)
+    return [*showing[:n_showing], *against] or compared.find_pairs(limit)
+
+
+def _largest_contexts(compared: ComparedRows, differences: Sequence[Difference]) -> tuple[InContext, ...]:
+    """For each difference the contexts with most pairs, largest first."""
+    if not differences:
+        return ()
+    listed = compared.listed
+    in_contexts: list[InContext] = []
+    for difference in differences[:MAX_LISTED]:
+        sides = [compared.has_value(value) for value in difference.values]
+        has_label = compared.has_label(difference.label)
+        rows = [listed.count_by_context(side) for side in sides]
+        with_label = [listed.count_by_context(side & has_label) for side in sides]
+        pairs = rows[0].astype(np.float64) * rows[1]
+        largest = [c for c in np.argsort(-pairs, kind="stable")[:MAX_CONTEXTS].tolist() if pairs[c]]
+        names = name_contexts(compared.study, compared.columns, listed, largest)
+        in_contexts += [
+            InContext(
+                values=difference.values,
+                label=difference.label,
+                context=context,
+                rows=(int(rows[0][c]), int(rows[1][c])),
+                with_label=(int(with_label[0][c]), int(with_label[1][c])),
+            )
+            for c, context in zip(largest, names, strict=True)
+        ]
+    return tuple(in_contexts)

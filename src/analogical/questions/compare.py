@@ -1,0 +1,244 @@
+"""Several methods on one table, side by side: scores, shares and ranks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from analogical._checks import check_whole, seed_from
+from analogical._results import Result, entry_at, json_ready
+from analogical._types import CodedRows, Floats, Ints, Note, Positions
+from analogical.arguments import study_of
+from analogical.columns.choosing import as_list
+from analogical.columns.rules import ColumnOptions
+from analogical.questions.relaxed import relaxed_index
+from analogical.questions.relevance import relevance
+from analogical.rivals import LONG, MAX_ROWS, METHODS, Method, choose_methods, normalise
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Comparison", "compare"]
+
+MAX_SHUFFLED = 10_000_000
+"""Samples are drawn by shuffling up to this many rows; of more, which only weights can represent, without a shuffle."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Result):
+    """Scores of every feature by several methods, in column order.
+
+    ``comparison["sex"]`` is one feature as a dictionary, ``len(comparison)`` the number of features.
+
+    Attributes
+    ----------
+    names, label, notes
+        As in :class:`analogical.Relevance`.
+    methods : tuple of Method
+        The methods.
+    scores, shares : dict of str to ndarray
+        By name of the method: its score, and the score as a share of the sum (negative ones count as 0).
+        NaN where the method has no evidence.
+    ranks : dict of str to ndarray of int
+        By name of the method: 1 for the best; equal scores share the better rank, and features without
+        evidence the last. Those of ``"effect"`` are the places in :meth:`analogical.Relevance.ranking`.
+    n_rows, max_rows, seed
+        Rows of the table, maximum number of rows for slow methods, and the seed of that sample (and of the forest).
+    sampled : tuple of str
+        Names of the methods that used a sample of the rows.
+    left_out : tuple of str
+        Names of the methods that were not run, because they would take more than a few seconds and were not named.
+
+    Examples
+    --------
+    >>> from analogical import compare, load_table
+    >>> result = compare(load_table("titanic").to_frame(), "survived", weights="count", methods=["effect", "mi"])
+    >>> result.names, result.ranks["effect"].tolist(), result.ranks["mi"].tolist()
+    (('class', 'sex', 'age'), [3, 1, 2], [2, 1, 3])
+    """
+
+    names: tuple[str, ...]
+    label: str
+    methods: tuple[Method, ...]
+    scores: dict[str, Floats]
+    ranks: dict[str, Ints]
+    n_rows: int
+    max_rows: int
+    seed: int | None
+    sampled: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    backend: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __getitem__(self, name: str) -> dict[str, Any]:
+        return self._features()[entry_at(name, self.names, "feature")]
+
+    @property
+    def shares(self) -> dict[str, Floats]:
+        """Scores as shares of their sum."""
+        return {name: normalise(scores) for name, scores in self.scores.items()}
+
+    def order(self) -> Positions:
+        """Positions of the features by their rank in the first method, ties by the next one, then in column order."""
+        return np.lexsort([self.ranks[method.name] for method in reversed(self.methods)])
+
+    def plot(self, ax: "Axes | None" = None, *, top: int = 20) -> "Axes":
+        """Draw the scores of several methods side by side, all in the order of the first one.
+
+        One column per method and one row per feature. A bar is the score as a share of the method's highest one, the
+        number beside it the rank; the best feature of each method is orange, a dash means no evidence. At most ``top``
+        features are shown, and never more than 20. Without ``ax``, a new figure is made.
+        """
+        from analogical.plot.features import plot_comparison
+
+        return plot_comparison(self, ax, top=top)
+
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of ``to_frame``."""
+        return ("name", *(f"{m.name}_{what}" for m in self.methods for what in ("score", "share", "rank")))
+
+    def records(self) -> list[dict[str, Any]]:
+        """One dictionary per feature, best of the first method first, with score, share and rank by each method."""
+        features = self._features()
+        return [
+            {"name": self.names[i]}
+            | {f"{m.name}_{what}": number for m in self.methods for what, number in features[i][m.name].items()}
+            for i in self.order()
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types, ready for JSON; the features in column order, None where there is no evidence."""
+        content = super().to_dict()
+        del content["names"], content["scores"], content["ranks"]  # they are in the features
+        methods = [{"name": m.name, "title": m.title, "about": m.about} for m in self.methods]
+        return {**content, "methods": methods, "features": self._features()}
+
+    def _features(self) -> list[dict[str, Any]]:
+        """For each feature, in column order, its score, share and rank by each method."""
+        numbers: dict[str, dict[str, Any]] = {"score": self.scores, "share": self.shares, "rank": self.ranks}
+        return [
+            {"name": name}
+            | {m.name: {what: json_ready(of[m.name][i]) for what, of in numbers.items()} for m in self.methods}
+            for i, name in enumerate(self.names)
+        ]
+
+
+def compare(
+    X: Any,
+    y: Any = None,
+    *,
+    methods: Sequence[str] | None = None,
+    max_rows: int = MAX_ROWS,
+    random_state: Any = 0,
+    **columns: Unpack[ColumnOptions],
+) -> Comparison:
+    """Score a table by several methods, side by side.
+
+    Parameters
+    ----------
+    X, y
+        As in :func:`analogical.relevance`; or a :class:`analogical.Study`, without ``y``.
+    methods : sequence of str, optional
+        Names from ``analogical.rivals.METHODS``. If not given, all that are installed and take a few seconds at most
+        on a table of this size; ``left_out`` names the others.
+    max_rows : int
+        Maximum number of rows, drawn at random, for slow methods: Relief and ReliefF, which compare all rows with each
+        other, and the random forest. The result says so.
+    random_state : int, RandomState or None
+        Seed of that sample and of the forest.
+    **columns : options of columns
+        See :class:`analogical.ColumnOptions`; all but ``groups``. Rows with a weight are repeated that often.
+
+    Returns
+    -------
+    Comparison
+        Scores, shares and ranks by method.
+
+    Notes
+    -----
+    ``"effect"`` is :func:`analogical.relevance` with its defaults: its score is the effect, its ranks are those of
+    :meth:`analogical.Relevance.ranking`, which puts effects before larger ones that are unclear. ``"ari"`` and
+    ``"relaxed"`` are the paper's exact index and the relaxed one.
+
+    The scores of different methods have different scales and mean different things; compare their ranks, and
+    how a method's shares are spread. χ² and MI score one feature at a time and cannot detect an interaction.
+    JMI and CMIM choose one feature after the other; their score is the place in that order, n for the first of n
+    features, and says nothing about distances. After 50 features the others follow by their current criterion.
+    The relaxed index bounds its own work on large tables, with a fixed seed (see :func:`analogical.relaxed_index`).
+
+    Examples
+    --------
+    The exclusive or of two features, about which no single feature is informative:
+
+    >>> rows = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
+    >>> from analogical import compare
+    >>> result = compare(rows, [a ^ b for a, b, c in rows], methods=["ari", "chi2"])
+    >>> result.ranks["ari"].tolist(), result.ranks["chi2"].tolist()
+    ([1, 1, 3], [1, 1, 1])
+    """
+    max_rows = check_whole("max_rows", max_rows, low=2)
+    seed = seed_from(random_state)
+    chosen = () if methods is None else choose_methods(as_list(methods, "methods"))
+    installed = [method.name for method in METHODS.values() if method.is_available]
+    study = study_of(compare, X, y, columns, without=("groups",), needs_rows=True)
+    table, rows = study.table, study.rows
+    left_out = tuple(name for name in installed if _is_long(METHODS[name], rows, max_rows)) if methods is None else ()
+    if methods is None:
+        chosen = choose_methods([name for name in installed if name not in left_out])
+    scores, ranks = {}, {}
+    for method in chosen:
+        rng = np.random.default_rng(seed)
+        if method.score is None:
+            ours = relevance(study)
+            scores[method.name], ranks[method.name] = ours.effect, np.argsort(ours.order()) + 1
+            continue
+        method.check_installed()
+        if method.name == "relaxed":  # which also merges the bins of numbers; codes alone do not tell them
+            scores[method.name] = relaxed_index(study)
+        else:
+            scores[method.name] = method.score(_draw(rows, max_rows, rng) if method.is_slow else rows, rng)
+        ranks[method.name] = _ranks(scores[method.name])
+    return Comparison(
+        names=table.names,
+        label=table.label,
+        methods=chosen,
+        scores=scores,
+        ranks=ranks,
+        n_rows=rows.n_rows,
+        max_rows=max_rows,
+        seed=seed,
+        sampled=tuple(method.name for method in chosen if method.is_slow and rows.n_rows > max_rows),
+        left_out=left_out,
+        notes=table.notes,
+        backend=table.backend,
+    )
+
+
+def _is_long(method: Method, rows: CodedRows, max_rows: int) -> bool:
+    """Whether a method would take more than a few seconds; a method that takes weights sees each distinct row once."""
+    n_rows = min(rows.n_rows, max_rows) if method.is_slow else len(rows.codes)
+    return method.seconds(n_rows, rows.n_features) > LONG
+
+
+def _draw(rows: CodedRows, max_rows: int, rng: np.random.Generator) -> CodedRows:
+    """A random sample of at most ``max_rows`` rows, in order; a row with a weight is repeated as often."""
+    n_rows = rows.n_rows
+    if n_rows <= max_rows:
+        drawn = np.arange(n_rows)
+    elif n_rows <= MAX_SHUFFLED:
+        drawn = np.sort(rng.permutation(n_rows)[:max_rows])
+    else:
+        drawn = np.sort(rng.choice(n_rows, max_rows, replace=False, shuffle=False))
+    if rows.weights is not None:
+        drawn = np.searchsorted(np.cumsum(rows.weights), drawn, side="right")
+    return rows.weighted(None).take(drawn)
+
+
+def _ranks(scores: Floats) -> Ints:
+    """1 for the best; scores that are equal up to rounding share the better rank, NaN comes last."""
+    keys = np.where(np.isnan(scores), -np.inf, np.round(scores, 12))
+    return len(keys) - np.searchsorted(np.sort(keys), keys, side="right") + 1

@@ -1,0 +1,488 @@
+"""From a table to its relevance: find the deciding set, compare rows that agree on it, test and estimate."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from analogical._checks import check_confidence
+from analogical._progress import Progress, progress_line, timed
+from analogical._results import EntryResult, entry_at, per_entry
+from analogical._types import EngineName, Floats, Ints, Note, Positions
+from analogical.arguments import check_given, study_of
+from analogical.columns.encode import encode_table
+from analogical.columns.rules import ColumnOptions, Rules
+from analogical.count.pairs import count_pairs
+from analogical.estimate.index import PaperStatus, ari_of, paper_status_of, score_pairs
+from analogical.estimate.significance import adjust_for_features
+from analogical.estimate.sizes import Size
+from analogical.estimate.status import LEVEL, NEGLIGIBLE, Status, decide_status, order_features
+from analogical.study import Asked, Duplicates, Given, GivenColumns, Study
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from analogical.spark.planning import SparkPlan
+
+__all__ = [
+    "NEGLIGIBLE",
+    "Points",
+    "Relevance",
+    "Settings",
+    "Status",
+    "ari_score",
+    "asked_for",
+    "relevance",
+    "settings_of",
+]
+
+DEFAULT_CONFIDENCE = 1 - LEVEL
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a relevance was computed.
+
+    Examples
+    --------
+    >>> from analogical import load_table, relevance
+    >>> settings = relevance(load_table("titanic").to_frame(), "survived", weights="count").settings
+    >>> settings.given, settings.weighted, settings.searched_rows
+    ('auto', True, 2201)
+    """
+
+    given: Asked
+    """On which other features compared rows agree: the deciding set, all, or those named."""
+    confidence: float
+    """Confidence level of the intervals; tests use the level 1 - confidence."""
+    duplicates: Duplicates
+    weighted: bool
+    """Whether rows came with frequencies."""
+    searched_rows: int | None
+    """Rows that the deciding set was chosen on; None if there is none."""
+    explained: float | None = None
+    """Share of the uncertainty of the label that the deciding set explains; None if there is none."""
+    n_groups: int | None = None
+    """Groups of rows that depend on each other; None if rows are assumed independent."""
+    engine: EngineName = "memory"
+    """Where the rows were counted."""
+    plan: "SparkPlan | None" = None
+    """How Spark counted; None elsewhere."""
+    backend: str | None = None
+    """Name of the dataframe library that the table came in."""
+
+
+@dataclass(frozen=True)
+class Points:
+    """How much more often the label occurs with one value than with another, in percentage points.
+
+    Given the same features as the effect, averaged over contexts (for two values the Mantel-Haenszel difference).
+
+    Examples
+    --------
+    >>> from analogical import load_table, relevance
+    >>> direction = relevance(load_table("titanic").to_frame(), "survived", weights="count")["sex"]["points"]
+    >>> direction["value"], direction["against"], direction["label"], round(direction["points"])
+    ('female', 'male', 'yes', 49)
+    """
+
+    value: Any
+    against: Any
+    label: Any
+    points: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class FeatureColumn:
+    """A feature as a column: its values, missing cells and bins.
+
+    Examples
+    --------
+    >>> from analogical import relevance
+    >>> metres, is_far = [[0.5 * step] for step in range(40)], [step > 20 for step in range(40)]
+    >>> relevance(metres, is_far, bins=4).feature_columns
+    (FeatureColumn(n_values=4, n_missing=0, edges=(5.0, 10.0, 15.0)),)
+    """
+
+    n_values: int
+    n_missing: int
+    """Missing cells; they are a value of their own, None."""
+    edges: tuple[Any, ...]
+    """The lowest value of every bin but the first; empty for categories."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Relevance(EntryResult):
+    """Relevance of every feature of a table for its label, in column order.
+
+    ``result["sex"]`` is one feature as a dictionary, ``len(result)`` the number of features.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The features.
+    status : tuple of str
+        ``"effect"`` (``p_adjusted`` at most 1 - confidence), ``"none"`` (not so, and
+        ``effect_high`` at most 0.02), ``"unclear"`` (neither), ``"same"`` (a copy: see ``same_as``) or ``"constant"``.
+    effect : ndarray of float
+        How much the label shares differ between two values of the feature among rows that agree on the given
+        features: half the squared distance of the shares, averaged over pairs of rows. With two classes its square
+        root is the difference in label shares. 0 for no difference, NaN without pairs.
+    effect_low, effect_high : ndarray of float
+        Interval of ``effect``. The lower end is above 0 only if ``p_value`` is at most 1 - confidence.
+    p_value, p_adjusted : ndarray of float
+        P-value of no effect given the other features, and the same adjusted for the number of features: by the
+        Benjamini-Hochberg method, and by Holm's, which is stricter, for features that the search for the deciding set
+        did not choose. NaN where nothing is tested.
+    points : tuple of Points or None
+        For each feature the direction: how much more often the label occurs with one value than with another. For
+        numbers the highest vs. the lowest bin, otherwise the clearest difference from the most frequent value.
+    given : tuple of tuples of str
+        For each feature the features on which compared rows agree.
+    same_as : tuple of str or None
+        For each feature the given feature that it copies: no test can distinguish the two.
+    stand_ins : tuple of tuples of str
+        For each member of the deciding set the features that would predict nearly as well in its place.
+    deciding : tuple of str
+        The deciding set: features that together predict the label, none of which is redundant.
+    index : ndarray of float
+        Share of the compared pairs whose labels differ; NaN without pairs.
+    noise_rate : ndarray of float
+        The same share for rows that agree on the feature as well, in the same contexts; NaN where no rows repeat.
+    compared : ndarray of int
+        Pairs of rows that agree on the given features and differ on this one.
+    ari, pairs, changed : ndarray
+        The paper's index and its counts: pairs of rows that differ on this feature only, and how many of them have
+        different labels; ``ari`` is 0 for a constant feature and 2 if the feature varies but has no pairs.
+    paper_status : tuple of str
+        The paper's words: ``"relevant"`` (some pair changed its label), ``"irrelevant"`` (there are pairs and none
+        did), ``"constant"`` or ``"no-pairs"``.
+    feature_columns : tuple of FeatureColumn
+        Number of values, missing cells and bins of each feature.
+    label, classes : str, tuple
+        Name of the label, and its values.
+    n_rows : int
+        Rows.
+    settings : Settings
+        How it was computed.
+    notes : tuple of Note
+        What was done to the table before it was counted.
+
+    Notes
+    -----
+    Intervals and p-values assume independent rows; use ``groups`` if they are not (several visits of a patient,
+    copied rows).
+
+    Examples
+    --------
+    >>> from analogical import load_table, relevance
+    >>> result = relevance(load_table("titanic").to_frame(), "survived", weights="count")
+    >>> result.ranking(), result.status
+    (['sex', 'age', 'class'], ('effect', 'effect', 'effect'))
+    >>> result.given[1], result.pairs.tolist(), result.changed.tolist()
+    (('class', 'age'), [944789, 138516, 31367], [309473, 80024, 12651])
+    """
+
+    ENTRIES = "features"
+
+    label: str
+    classes: tuple[Hashable, ...]
+    n_rows: int
+    deciding: tuple[str, ...]
+    notes: tuple[Note, ...] = ()
+    settings: Settings
+    names: tuple[str, ...] = per_entry("name")
+    status: tuple[Status, ...] = per_entry()
+    effect: Floats = per_entry()
+    effect_low: Floats = per_entry()
+    effect_high: Floats = per_entry()
+    p_value: Floats = per_entry()
+    p_adjusted: Floats = per_entry()
+    points: tuple[Points | None, ...] = per_entry()
+    given: tuple[tuple[str, ...], ...] = per_entry()
+    same_as: tuple[str | None, ...] = per_entry()
+    stand_ins: tuple[tuple[str, ...], ...] = per_entry()
+    index: Floats = per_entry()
+    noise_rate: Floats = per_entry()
+    compared: Ints = per_entry()
+    ari: Floats = per_entry()
+    pairs: Ints = per_entry()
+    changed: Ints = per_entry()
+    paper_status: tuple[PaperStatus, ...] = per_entry()
+    feature_columns: tuple[FeatureColumn, ...] = per_entry("n_values", "n_missing", "edges")
+
+    @property
+    def backend(self) -> str | None:  # type: ignore[override]
+        """Name of the dataframe library that the table came in, for ``to_frame``."""
+        return self.settings.backend
+
+    def __getitem__(self, name: str) -> dict[str, Any]:
+        return self.record(entry_at(name, self.names, "feature"))
+
+    def order(self) -> Positions:
+        """Positions of the features, best first; the order of :meth:`ranking`."""
+        return order_features(self.status, self.effect, self.p_value)
+
+    def ranking(self) -> list[str]:
+        """Names of the features, best first.
+
+        The order is total: effects by size, then unclear features by p-value, those with none, copies, and constant
+        features; ties by column order.
+
+        Examples
+        --------
+        >>> from analogical import relevance
+        >>> rows = [(0, 0), (0, 1), (1, 0), (1, 1)] * 10
+        >>> relevance(rows, [a for a, b in rows], feature_names=["a", "b"]).ranking()
+        ['a', 'b']
+        """
+        return [self.names[i] for i in self.order()]
+
+    def with_status(self, status: Status) -> list[str]:
+        """Names of the features with a status, best first."""
+        return [self.names[i] for i in self.order() if self.status[i] == status]
+
+    def plot(self, ax: "Axes | None" = None, *, top: int = 20) -> "Axes":
+        """Draw the size of every effect in percentage points as a bar with its interval, best first.
+
+        Blue bars are significant, grey ones are not. To the right of each bar are the size and the direction, with the
+        interval of the latter; a dash marks a constant feature, or one without pairs. At most ``top`` features are
+        shown, and never more than 20. Without ``ax``, a new figure is made.
+        """
+        from analogical.plot.features import plot_relevance
+
+        return plot_relevance(self, ax, top=top)
+
+
+def relevance(
+    X: Any,
+    y: Any = None,
+    *,
+    given: Given = "auto",
+    duplicates: Duplicates = "count",
+    confidence: float = DEFAULT_CONFIDENCE,
+    progress: bool = False,
+    n_jobs: int | None = None,
+    **columns: Unpack[ColumnOptions],
+) -> Relevance:
+    """Relevance of every feature for the label, given the others.
+
+    First finds the *deciding set*: features that together predict the label, none of which is redundant. Then compares
+    rows that agree on this set and differ on one feature: if their labels differ more often than those of equal rows,
+    that feature has an effect.
+
+    Parameters
+    ----------
+    X : dataframe, 2-d array, list of rows or Study
+        pandas, polars (lazy frames too) or pyarrow; numpy arrays; scipy sparse matrices; rows as lists or tuples.
+        Categories are compared for equality only, so their coding does not matter; numbers are binned first. Or a
+        :class:`analogical.Study`, alone: it has its label and its columns. Rows of a PySpark dataframe or of a DuckDB
+        relation stay where they are, and are counted there; ``y``, ``weights`` and ``groups`` then name columns.
+    y : array-like of shape (rows,), or name of a column
+        The label, of any hashable kind and with two or more classes; or the name of a column of ``X``. A column of
+        ``X`` that has the name of ``y`` and the same values is not a feature; ``notes`` says so.
+    given : {"auto", "all"} or list of features
+        On which other features compared rows agree: the deciding set, all others (the paper's index), or those named;
+        an empty list for none, as in a univariate filter.
+    duplicates : {"count", "once"}
+        Identical rows with the same label count as often as they occur, or once: the paper's definition over sets.
+    confidence : float
+        Confidence level of the intervals; tests use the level 1 - confidence.
+    progress : bool
+        Show progress on stderr.
+    n_jobs : int, optional
+        Threads, by joblib's conventions: None is one (or what ``joblib.parallel_config`` says), -1 one per processor.
+        The result does not depend on it.
+    **columns : options of columns
+        The roles of columns and how cells are encoded: ``weights``, ``groups``, ``features``, ``ignore``,
+        ``missing``, ``bins``, ``max_values``, ``ids``, ``bin_label``, ``date_parts``, ``fold_case`` and
+        ``feature_names``. :class:`analogical.ColumnOptions` describes each.
+
+    Returns
+    -------
+    Relevance
+        Effect, interval, p-value, direction and status of every feature, and its given features.
+
+    Raises
+    ------
+    InputError
+        If the table or the label cannot be used; the message says what is wrong and how to go on.
+
+    Notes
+    -----
+    The deciding set is searched on at most 20,000 evenly spaced rows; all numbers come from all rows. P-values do not
+    account for this search. The cost is one grouping of the rows per feature, and the search.
+
+    Examples
+    --------
+    The label is the exclusive or of two features; a third one is noise:
+
+    >>> from analogical import relevance
+    >>> rows = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 50
+    >>> relevance(rows, [a ^ b for a, b, c in rows], feature_names=["a", "b", "c"]).status
+    ('effect', 'effect', 'none')
+    """
+    with timed(progress):
+        study = study_of(relevance, X, y, columns, duplicates=duplicates, n_jobs=n_jobs)
+        asked, confidence = check_given(given), check_confidence(confidence)
+        find = partial(_relevance, study, asked, confidence, progress=progress)
+        return study.once(("relevance", asked_for(study, asked), confidence), find)
+
+
+def _relevance(study: Study, given: Asked, confidence: float, *, progress: bool) -> Relevance:
+    """The contexts of every feature, its test and effect in these contexts, and its status."""
+    table, counts, n_values = study.table, study.counts, study.margins.n_values
+    contexts = study.given(given)
+    measured = _measure(study, contexts, confidence, progress_line("comparing rows") if progress else None)
+    p_adjusted = adjust_for_features(measured["p_value"], study.is_outside if given == "auto" else None)
+    return Relevance(
+        names=table.names,
+        status=tuple(
+            decide_status(
+                is_constant=bool(n_values[i] == 1),
+                is_copy=context.same_as is not None,
+                p_adjusted=float(p_adjusted[i]),
+                high=float(measured["effect_high"][i]),
+                level=1 - confidence,
+            )
+            for i, context in enumerate(contexts)
+        ),
+        **measured,
+        p_adjusted=p_adjusted,
+        given=tuple(study.names_of(context.columns) for context in contexts),
+        same_as=tuple(study.name_of(context.same_as) for context in contexts),
+        stand_ins=tuple(study.names_of(context.stand_ins) for context in contexts),
+        deciding=study.names_of(study.deciding) if given == "auto" else (),
+        ari=ari_of(counts, n_values),
+        pairs=counts.pairs,
+        changed=counts.changed,
+        paper_status=paper_status_of(counts, n_values),
+        feature_columns=tuple(FeatureColumn(len(c.values), c.n_missing, c.edges or ()) for c in table.columns),
+        label=table.label,
+        classes=table.classes,
+        n_rows=study.n_rows,
+        settings=replace(
+            settings_of(study, given, confidence),
+            explained=study.explained if given == "auto" and study.deciding else None,
+            n_groups=study.n_groups,
+        ),
+        notes=table.notes,
+    )
+
+
+def asked_for(study: Study, given: Asked) -> Asked:
+    """The argument ``given``, with features by name."""
+    return given if isinstance(given, str) else study.names_of(study.positions_of(given))
+
+
+def settings_of(study: Study, given: Asked, confidence: float) -> Settings:
+    """How the numbers of a study are computed."""
+    return Settings(
+        given=asked_for(study, given),
+        confidence=confidence,
+        duplicates=study.duplicates,
+        weighted=study.is_weighted,
+        searched_rows=study.searched_rows if given == "auto" else None,
+        engine=study.engine_name,
+        plan=study.plan,
+        backend=study.table.backend,
+    )
+
+
+def _measure(
+    study: Study, contexts: Sequence[GivenColumns], confidence: float, show: Progress | None
+) -> dict[str, Any]:
+    """Fields of a relevance that come from comparing rows in contexts; NaN for a constant feature or a copy."""
+    effect, effect_low, effect_high, p_value, index, noise_rate = np.full((6, len(contexts)), np.nan)
+    compared = np.zeros(len(contexts), np.int64)
+    points: list[Points | None] = [None] * len(contexts)
+    is_varying = study.margins.n_values > 1
+    items = [context.item(i) for i, context in enumerate(contexts) if context.same_as is None and is_varying[i]]
+    for n_done, ((i, given), size) in enumerate(study.sizes(items, confidence), 1):
+        tested = study.tested(i, given)
+        if tested is not None and size is not None:
+            if study.duplicates == "count":
+                p_value[i] = study.p_value(i, given)
+            is_significant = p_value[i] <= 1 - confidence
+            effect[i] = max(size.effect, 0.0)
+            if is_significant and effect[i] == 0:  # the test saw an effect whose size is uncertain
+                effect[i] = min(size.common.squared, size.high)
+            effect_low[i] = size.low if is_significant else 0.0
+            effect_high[i] = max(size.high, effect[i])
+            index[i], noise_rate[i] = tested.n_changed / tested.n_pairs, size.noise_rate
+            compared[i], points[i] = tested.n_pairs, _points(study, i, size, confidence)
+        if show is not None:
+            show(n_done, len(items))
+    return {
+        "effect": effect,
+        "effect_low": effect_low,
+        "effect_high": effect_high,
+        "p_value": p_value,
+        "points": tuple(points),
+        "index": index,
+        "noise_rate": noise_rate,
+        "compared": compared,
+    }
+
+
+def _points(study: Study, feature: int, size: Size, confidence: float) -> Points | None:
+    """Direction of a feature: of its compared values the two whose label shares differ most clearly."""
+    classes = study.table.classes
+    labels = range(len(classes)) if len(classes) > 2 else [1]
+    clearest = size.clearest_difference(_compared_values(study, feature, size), labels)
+    if clearest is None:
+        return None
+    value, against = study.table.named(feature, [clearest.value, clearest.against])
+    return Points(value, against, classes[clearest.label], *clearest.points(confidence))
+
+
+def _compared_values(study: Study, feature: int, size: Size) -> list[tuple[int, int]]:
+    """Which values are compared for the direction, the reference first: two bins, or all values with one."""
+    column = study.table.columns[feature]
+    values = [v for v in range(len(column.values)) if size.common.pairs[size.values[v]].any()]
+    if len(values) < 2:
+        return []
+    if column.treatment == "bins":
+        bins = [v for v in values if column.n_missing == 0 or v < len(column.values) - 1]
+        lowest, *_, highest = bins if len(bins) > 1 else values
+        return [(lowest, highest)]
+    n_rows = study.value_sizes(feature)
+    most_frequent = max(values, key=lambda v: int(n_rows[v]))
+    return [(most_frequent, v) for v in values if size.values[v] != size.values[most_frequent]]
+
+
+def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
+    """The exact index of every feature, as a score function for scikit-learn's univariate selectors.
+
+    For ``SelectKBest``, ``SelectPercentile`` and ``GenericUnivariateSelect``. It compares rows that differ on one
+    feature only, as the paper does: a feature without pairs scores NaN, which those selectors rank last. On wide
+    tables, where few features have pairs, use :class:`analogical.AnalogicalSelector`.
+
+    Parameters
+    ----------
+    X, y, n_jobs
+        As in :func:`analogical.relevance`.
+
+    Returns
+    -------
+    ndarray of float
+        One score per feature: a share, or NaN for a feature that has no pairs, is constant or is an identifier.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> from analogical import ari_score
+    >>> X = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
+    >>> SelectKBest(ari_score, k=2).fit(X, X[:, 0] ^ X[:, 2]).get_support()
+    array([ True, False,  True])
+    """
+    table = encode_table(X, y, Rules(date_parts=False))
+    n_set_aside = sum(len(note.columns) for note in table.notes if note.kind == "set-aside")
+    scores = np.full(len(table.columns) + n_set_aside, np.nan)
+    scores[[column.position for column in table.columns]] = score_pairs(count_pairs(table.coded, n_jobs=n_jobs))
+    return scores

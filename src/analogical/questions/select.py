@@ -1,0 +1,316 @@
+"""The features that predict the label best together, in the order selected."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+
+import numpy as np
+
+from analogical._checks import check_whole
+from analogical._results import EntryResult, entry_at, per_entry
+from analogical._types import Floats, Note
+from analogical.arguments import study_of
+from analogical.columns.rules import ColumnOptions
+from analogical.estimate.deciding import Step, Why
+from analogical.study import Duplicates, Study
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Carried", "Selection", "select"]
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A feature that was left out because selected ones carry the same information.
+
+    Examples
+    --------
+    >>> from analogical import select
+    >>> rows = [[0, 0, 1], [0, 0, 2], [1, 1, 1], [1, 1, 2]] * 25
+    >>> (left_out,) = select(rows, [0, 0, 1, 1] * 25).carried
+    >>> left_out.feature, left_out.by
+    ('x1', ('x0',))
+    """
+
+    feature: str
+    alone: float
+    """Log-likelihood gain as the only feature."""
+    further: float
+    """Log-likelihood gain over the selected features: below the threshold."""
+    by: tuple[str, ...]
+    """The selected feature to which it adds least, or all selected ones if no single one is enough."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Selection(EntryResult):
+    """Features that predict the label best together, in the order selected.
+
+    ``selection["age"]`` is one selected feature as a dictionary, ``len(selection)`` the number selected.
+
+    Attributes
+    ----------
+    features : tuple of str
+        The selected features, in order; without ``k`` the deciding set of :func:`analogical.relevance`.
+    gain : ndarray of float
+        Log-likelihood gain of each over those before it, in nats, each row predicted from the other rows. Negative if
+        the prediction gets worse.
+    explained : ndarray of float
+        Share of the uncertainty of the label that the features up to this one explain, 0 to 1. Features added by the
+        relaxed index do not count.
+    why : tuple of str
+        ``"gain"`` (it gains at least ``need``), ``"interaction"`` (it does so only together with its ``partners``),
+        ``"significant"`` (it gains less, but is significant given the others) or ``"index"`` (neither; it comes next in
+        the order of :func:`analogical.relaxed_index`).
+    partners : tuple of tuples of str
+        For each selected feature those that it interacts with, selected or not.
+    stop : int
+        Size of the deciding set: where the selection stops without ``k``.
+    need : float
+        The threshold for a gain: 2 ln(number of features that vary, at least 10).
+    next_feature, next_gain : str and float, or None
+        The next feature of the deciding set, or else the one with the largest gain, and its gain; None if all were
+        selected.
+    carried : tuple of Carried
+        Features that predict the label alone and gain less than ``need`` over the selected ones.
+    k : int or None
+        The number requested; None if the selection stopped by itself.
+    names : tuple of str
+        All candidate features.
+    label, classes, n_rows, notes
+        As in :class:`analogical.Relevance`.
+    n_classes : int
+        Number of classes after rare ones were merged.
+
+    Examples
+    --------
+    >>> from analogical import load_table, select
+    >>> result = select(load_table("monks-1").to_frame(), "class", weights="count")
+    >>> result.features
+    ('jacket_color', 'body_shape', 'head_shape')
+    """
+
+    ENTRIES = "features"
+
+    features: tuple[str, ...] = per_entry("feature")
+    gain: Floats = per_entry()
+    explained: Floats = per_entry()
+    why: tuple[Why, ...] = per_entry()
+    partners: tuple[tuple[str, ...], ...] = per_entry()
+    stop: int
+    need: float
+    next_feature: str | None
+    next_gain: float | None
+    carried: tuple[Carried, ...]
+    k: int | None
+    names: tuple[str, ...]
+    label: str
+    classes: tuple[Hashable, ...]
+    n_classes: int
+    n_rows: int
+    notes: tuple[Note, ...] = ()
+    backend: str | None = None
+
+    def __getitem__(self, name: str) -> dict[str, Any]:
+        return self.record(entry_at(name, self.features, "chosen feature"))
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Draw what each selected feature adds to those before it, in the order selected.
+
+        The lines of the printed table. A bar is the share of the uncertainty of the label that the feature adds: blue
+        where its gain reaches the threshold, orange for features that act together, dark grey where the feature is
+        significant only, light grey where it only follows the relaxed index. On the right is the share explained so
+        far. Without ``ax``, a new figure is made.
+        """
+        from analogical.plot.features import plot_selection
+
+        return plot_selection(self, ax)
+
+
+def select(
+    X: Any,
+    y: Any = None,
+    k: int | None = None,
+    *,
+    duplicates: Duplicates = "count",
+    n_jobs: int | None = None,
+    **columns: Unpack[ColumnOptions],
+) -> Selection:
+    """Select the features that predict the label best together.
+
+    The best features of a ranking may be redundant. This function asks which features predict the label best
+    *together*. Each row is predicted by the votes of the other rows that agree with it on the selected features.
+    Without ``k`` the answer is the deciding set of :func:`analogical.relevance`.
+
+    Parameters
+    ----------
+    X, y, duplicates, n_jobs
+        As in :func:`analogical.relevance`; or a :class:`analogical.Study`, without ``y``. Assumes independent rows.
+    k : int, optional
+        Number of features: the first ones of the deciding set and, if it has fewer, those that come next. By default
+        the deciding set, which may be empty.
+    **columns : options of columns
+        See :class:`analogical.ColumnOptions`; all but ``groups``.
+
+    Returns
+    -------
+    Selection
+        The features in the order selected, their gains, where the selection stops by itself, and what was left out
+        because selected features carry the same information.
+
+    Notes
+    -----
+    A feature must gain 2 ln(n), n being the number of features (at least 10): few do so by chance. If no single feature
+    does, two or three are tried together. Then the set is refined: a member that gains little over the others is
+    removed, and an outside feature that predicts better replaces a member. Features that are significant given the set
+    are added.
+
+    With ``k``, members come in the order of their gains. If ``k`` separates features that act only together, the first
+    of them is selected without its partners, and ``next_feature`` names the next one. After the deciding set come
+    features that gain ``need``, then those of the relaxed index, copies of selected ones last.
+
+    The set is searched on at most 20,000 evenly spaced rows. The cost is one count of these rows for each feature and
+    step, plus the relaxed index where triples are tried or ``k`` goes beyond the set. The search is greedy.
+
+    Examples
+    --------
+    The label of this table is 1 if the jacket is red, or if head and body have the same shape:
+
+    >>> from analogical import load_table, select
+    >>> monks = load_table("monks-1").to_frame("pandas").drop(columns="count")
+    >>> select(monks, "class")
+    3 of 6 features explain 88.3 % of 'class' together.
+    feature                    adds  explained          why
+    jacket_color             29.9 %     29.9 %  █▊      adds most
+    body_shape × head_shape  58.5 %     88.3 %  █████▎  act together
+    No other feature adds more than chance would, or is significant; the next is
+    is_smiling.
+    432 rows, 6 features.
+    """
+    if k is not None:
+        k = check_whole("k", k, low=1, other=", or None for the deciding set")
+    study = study_of(select, X, y, columns, without=("groups",), duplicates=duplicates, n_jobs=n_jobs)
+    table, decider = study.table, study.decider
+    deciding = _deciding_steps(study)
+    chosen = deciding if k is None else deciding[:k]
+    if k is not None:
+        chosen += _next_steps(study, chosen, min(k, study.n_features) - len(chosen))
+    voters = [step.column for step in chosen if step.why != "index"]
+    inside = {int(study.owner[step.column]) for step in chosen}
+    gains = {f: gain for f, gain in _gains_over(study, voters).items() if f not in inside}
+    next_one = _next_one(study, deciding[len(chosen) :], gains)
+    return Selection(
+        features=study.names_of([step.column for step in chosen]),
+        gain=np.array([step.gain for step in chosen], dtype=np.float64),
+        explained=np.array([1 - step.value / decider.voting.start.value for step in chosen], dtype=np.float64),
+        why=tuple(step.why for step in chosen),
+        partners=tuple(study.names_of(step.partners) for step in chosen),
+        stop=len(deciding),
+        need=decider.need,
+        next_feature=study.name_of(next_one.feature),
+        next_gain=next_one.gain,
+        carried=_carried(study, voters, gains),
+        k=k,
+        names=table.names,
+        label=table.label,
+        classes=table.classes,
+        n_classes=decider.voting.rows.n_labels,
+        n_rows=study.n_rows,
+        notes=table.notes,
+        backend=table.backend,
+    )
+
+
+def _deciding_steps(study: Study) -> list[Step]:
+    """The deciding set in its order: as it was searched, then the significant features that were added."""
+    added = range(len(study.searched.steps), len(study.deciding))
+    return [*study.searched.steps, *(_last_step(study, study.deciding[: n + 1], "significant") for n in added)]
+
+
+def _next_steps(study: Study, chosen: Sequence[Step], n_wanted: int) -> list[Step]:
+    """The next features: those that gain enough, then in the order of the relaxed index."""
+    steps = list[Step]()
+    members = [step.column for step in chosen]
+    gains = _gains_over(study, members)
+    while len(steps) < n_wanted and max(gains.values(), default=-np.inf) >= study.decider.need:
+        members.append(_best(gains))
+        steps.append(_last_step(study, members, "gain"))
+        gains = _gains_over(study, members)
+    n_left = n_wanted - len(steps)
+    return [*steps, *_steps_by_index(study, members, gains, n_left)] if n_left else steps
+
+
+def _steps_by_index(study: Study, members: Sequence[int], gains: dict[int, float], n_wanted: int) -> list[Step]:
+    """Features that gain too little, in the order of the relaxed index; then copies, then constant features."""
+    taken, copies = list[int](), list[int]()
+    for feature in study.decider.index.tolist():
+        if len(taken) == n_wanted:
+            break
+        if feature in gains:
+            is_copy = study.copied(feature, [*members, *taken]) is not None
+            (copies if is_copy else taken).append(feature)
+    constant = sorted(set(range(study.n_features)) - set(_varying(study)))
+    value = study.decider.voting.follow(members, study.searched.together).value
+    return [Step(f, gains.get(f, 0.0), value, "index") for f in [*taken, *copies, *constant][:n_wanted]]
+
+
+class Next(NamedTuple):
+    """The feature that would be selected next, and its gain; None if all were selected."""
+
+    feature: int | None
+    gain: float | None
+
+
+def _next_one(study: Study, deciding: Sequence[Step], gains: dict[int, float]) -> Next:
+    """The first member of the deciding set that was not selected, or else the feature with the largest gain."""
+    if deciding:
+        return Next(int(study.owner[deciding[0].column]), deciding[0].gain)
+    if not gains:
+        return Next(None, None)
+    best = _best(gains)
+    return Next(best, gains[best])
+
+
+def _last_step(study: Study, members: Sequence[int], why: Why) -> Step:
+    """The last member, with its gain over those before it."""
+    before, after = (study.decider.voting.follow(m, study.searched.together).value for m in (members[:-1], members))
+    return Step(members[-1], after - before, after, why)
+
+
+def _gains_over(study: Study, members: Sequence[int]) -> dict[int, float]:
+    """The gain of every other feature over the members, in column order; 0 for a copy of a member."""
+    voting, need = study.decider.voting, study.decider.need
+    inside = {int(study.owner[c]) for c in members}
+    outside = [f for f in _varying(study) if f not in inside]
+    candidates = voting.candidates(voting.follow(members, study.searched.together), outside)
+    return {
+        f: 0.0 if candidate.gain >= need and study.copied(f, members) is not None else candidate.gain
+        for f, candidate in sorted(candidates.items())
+    }
+
+
+def _varying(study: Study) -> list[int]:
+    """Features of more than one value; copies too, which the search leaves out."""
+    return np.flatnonzero(study.decider.voting.varies[: study.n_features]).tolist()
+
+
+def _best(gains: dict[int, float]) -> int:
+    """The feature with the largest gain; ties, up to rounding, go to the earlier column."""
+    return max(gains, key=lambda f: round(gains[f], 6))
+
+
+def _carried(study: Study, voters: Sequence[int], gains: dict[int, float]) -> tuple[Carried, ...]:
+    """Features that predict the label alone and gain too little over the chosen ones, with those that carry them."""
+    decider, names = study.decider, study.table.names
+    copies = [f for f in gains if f not in decider.alone]
+    alone = {**decider.alone, **decider.voting.candidates(decider.voting.start, copies)}
+    features = [f for f in gains if alone[f].gain >= decider.need > gains[f]]
+    if not features or not voters:
+        return ()
+    gains_over = {c: _gains_over(study, [c]) for c in voters}
+    carried = []
+    for feature in features:
+        closest = min(voters, key=lambda c: round(gains_over[c][feature], 6))
+        by = [closest] if gains_over[closest][feature] < decider.need else voters
+        carried.append(Carried(names[feature], alone[feature].gain, gains[feature], study.names_of(by)))
+    return tuple(carried)
