@@ -94,7 +94,7 @@ def assert_same_as_in_memory(frame, relation, batches_of, label, *, keep=(), has
         assert {type(value) for value in one.values} == {type(value) for value in other.values}
     assert (found.label_meaning.name, list(found.label_meaning.values)) == (expected.label, list(expected.classes))
     assert same(found.notes, expected.notes), (found.notes, expected.notes)
-    study = Study.of_table(expected)
+    study = Study(expected)
     assert found.bins == tuple(study.bins)
     assert_same_codes(found, study, columns_there(found, batches_of(found)))
     assert found.fine_sizes.keys() == expected.fine.keys()

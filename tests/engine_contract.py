@@ -115,7 +115,7 @@ class RowsHere:
 
 def engine_study(table, engine=RowsHere, *, duplicates="count", **limits):
     """The study of an encoded table that lies in an engine, with what its codes mean."""
-    here = Study.of_table(table)
+    here = Study(table)
     rows = here.rows_of(range(len(here.owner) + (here.unit is not None)))
     meaning = EngineMeaning(
         columns=table.columns,

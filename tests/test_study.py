@@ -12,7 +12,6 @@ import analogical
 from analogical import (
     InputError,
     Study,
-    arguments,
     audit,
     compare,
     evidence,
@@ -370,8 +369,7 @@ def test_a_study_says_how_it_was_made(confounded):
 def calls(monkeypatch):
     """How often a table is encoded, a deciding set searched for, and all features measured."""
     counted = Counter()
-    encoded = (study_module, "encode_table"), (arguments, "encode_table")
-    for module, name in (*encoded, (study_module, "Decider"), (relevance_module, "_measure")):
+    for module, name in ((study_module, "encode_table"), (study_module, "Decider"), (relevance_module, "_measure")):
         original = getattr(module, name)
 
         def count(*args, _name=name, _original=original, **more):

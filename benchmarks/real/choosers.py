@@ -43,12 +43,12 @@ def best_first(scores: NDArray[np.float64], k: int) -> Order:
 
 
 def _ranking(table: EncodedTable, k: int, seed: int) -> Order:  # noqa: ARG001
-    result = relevance(Study.of_table(table))
+    result = relevance(Study(table))
     return tuple(result.order()[:k].tolist())
 
 
 def _together(table: EncodedTable, k: int, seed: int) -> Order:  # noqa: ARG001
-    chosen = select(Study.of_table(table), k=k).features
+    chosen = select(Study(table), k=k).features
     return tuple(table.names.index(name) for name in chosen)
 
 

@@ -1,45 +1,110 @@
-"""Study: one table for several questions, with its deciding set and what each feature is compared given."""
+"""Study: one table, each thing counted once, with its deciding set; and the study of a public function's arguments."""
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
-from typing import Any, Literal, Self, TypeAlias, TypeVar, Unpack
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, Unpack
 
 import numpy as np
 
-from analogical._types import Bools, CodedRows, EngineName, Note, Positions, code_type
-from analogical.columns.encode import EncodedTable, encode_table
-from analogical.columns.meaning import EngineMeaning
-from analogical.columns.rules import ColumnOptions, asked_of, rules_of, written_call
-from analogical.count.groups import collapse_rows, evenly
+from analogical._checks import check_choice
+from analogical._types import Bools, CodedRows, Codes, Ints, Note, Positions, code_type, merge_bins
+from analogical.columns.binning import NUMBERS_OF_BINS
+from analogical.columns.encode import EncodedTable, encode_features, encode_table
+from analogical.columns.rules import ColumnOptions, Rules, asked_of, rules_of, written_call
+from analogical.count.contexts import Contexts, Stack
+from analogical.count.counts import PairCounts
+from analogical.count.given import Cells, count_given, count_one
+from analogical.count.groups import collapse_rows, evenly, first_rows, merge_rows
+from analogical.count.listing import ListedRows
+from analogical.count.pairs import count_pairs, sum_contexts
 from analogical.count.threads import n_threads_for
-from analogical.engines.open import engine_of, engine_study_of
+from analogical.errors import InputError
+from analogical.estimate.clusters import unit_p_value, varies_within_units
 from analogical.estimate.deciding import COPY, MOST_MEMBERS, MOST_TRIED, Decider, Deciding
+from analogical.estimate.dependencies import Dependencies, TableRows, confirmed, find_dependencies
+from analogical.estimate.effect import EffectSums
 from analogical.estimate.entropies import explained_by_chance, remaining_entropies
-from analogical.estimate.significance import adjust_for_features
+from analogical.estimate.leaks import find_leaks, predicted_by_cut
+from analogical.estimate.significance import Tested, adjust_for_features, pools_contexts, test_stack
+from analogical.estimate.sizes import Size, measure_size_of_units, measure_sizes
 from analogical.estimate.status import LEVEL
 from analogical.estimate.votes import Voting
-from analogical.table_counts import Duplicates, Item, TableCounts
+from analogical.outside import encode_outside, is_outside
 
-__all__ = ["Asked", "Duplicates", "Given", "GivenColumns", "Study"]
+__all__ = [
+    "Asked",
+    "Duplicates",
+    "Given",
+    "GivenColumns",
+    "Source",
+    "SourceColumn",
+    "Study",
+    "asked_about",
+    "check_given",
+    "study_of",
+]
 
+Duplicates = Literal["count", "once"]
 Given: TypeAlias = Literal["auto", "all"] | Sequence[Any]
 """The features on which compared rows must be equal: the deciding set, all others, or those named."""
 Asked: TypeAlias = Literal["auto", "all"] | tuple[Any, ...]
 """The argument ``given`` after it was checked, and in results, where features are named."""
+Item: TypeAlias = tuple[int, tuple[int, ...]]
+"""A feature, and the columns that it is compared given, sorted."""
 
 SEARCH_ROWS = 20_000
 """Rows on which the deciding set is chosen, evenly spaced in larger tables: a feature without a visible effect on this
 many rows confounds little, and only the choice depends on them."""
-INDEX_ROWS = 1_000
-"""Rows for the relaxed index as a screen of very many features: its cost grows with their square."""
 TIED = 2.0
 """A number is binned more finely for a feature outside the set if the finer bins explain more of the feature than this
 many times what chance would. On 24 tables of correlated numbers the false discoveries fell from .083 to .038; without
 this condition, 120 known rules lost .007 of their true features."""
+MOST_GROUPS = 5_000_000
+"""Combinations of values and label that come here at once from an engine, a few hundred megabytes; four times as many
+are held."""
+CELLS = 2**20
+"""Cells of contexts that are computed with at once; four times as many are cached."""
 
 Answer = TypeVar("Answer")
+Part = TypeVar("Part")
+
+
+class SourceColumn(NamedTuple):
+    """A column by which a source groups its rows."""
+
+    feature: int | None
+    """Place of the feature; None for the group of each row."""
+    bins: Codes | None = None
+    """None for the feature's own codes; or the wanted code of each of its finest bins, missing cells last."""
+
+
+class Source(Protocol):
+    """All rows of a table that lies elsewhere, of which only groups can come here."""
+
+    n_rows: int
+    """Rows with their weights, identical ones too."""
+    n_groups: int | None
+    """Groups of rows that depend on each other; None if rows are independent."""
+
+    def group(self, columns: Sequence[SourceColumn], most: int) -> CodedRows | None:
+        """The distinct rows by these columns and the label, with their counts; None if they are more than ``most``."""
+        ...
+
+    def count_pairs(self) -> PairCounts:
+        """The paper's counts."""
+        ...
+
+
+class MergedRows(NamedTuple):
+    """The distinct rows by some columns and the label, with their counts, for some of the sets of columns asked for."""
+
+    members: Sequence[int]
+    """Positions of these sets."""
+    columns: tuple[int, ...]
+    rows: CodedRows
 
 
 def of_the_sample(find: "Callable[[Study], Answer]") -> "cached_property[Answer]":
@@ -69,7 +134,7 @@ class GivenColumns:
         return feature, tuple(sorted(self.columns))
 
 
-class Study(TableCounts):
+class Study:
     """A table with its label, encoded once, for several questions.
 
     ``relevance(study)``, ``select(study)``, ``audit(study, "sex")`` and all the others take a study in place of the
@@ -79,7 +144,7 @@ class Study(TableCounts):
     Parameters
     ----------
     X : dataframe, 2-d array or list of rows
-        The table, as in :func:`analogical.relevance`; also one that lies in DuckDB or on Spark.
+        The table, as in :func:`analogical.relevance`; also one that lies elsewhere, such as in DuckDB or on Spark.
     y : array-like of shape (rows,), or name of a column
         The label.
     duplicates : {"count", "once"}
@@ -123,91 +188,59 @@ class Study(TableCounts):
     """
 
     call = "study"
-    engine_name: EngineName = "memory"
-    """Where the rows are held and counted."""
-    plan: Any = None
-    """Spark's plan for counting."""
 
-    def __new__(
-        cls,
-        X: Any = None,
+    def __init__(
+        self,
+        X: Any,
         y: Any = None,
         *,
         duplicates: Duplicates = "count",
         n_jobs: int | None = None,
         **columns: Unpack[ColumnOptions],
-    ) -> Self:
-        """Return a complete ``EngineStudy`` for a table in DuckDB or on Spark."""
-        if engine_of(X) == "memory":
-            return super().__new__(cls)
-        rules = rules_of(columns, Study)
-        study: Any = engine_study_of(X, y, rules, duplicates=duplicates, n_jobs=n_jobs)
-        return study  # type: ignore[no-any-return]
-
-    def __init__(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        duplicates: Duplicates = "count",
-        n_jobs: int | None = None,
-        **columns: Unpack[ColumnOptions],
     ) -> None:
-        if engine_of(X) == "memory":
-            self._set_table(encode_table(X, y, rules_of(columns, Study)), duplicates, n_jobs)
-        options = {**asked_of(columns), "duplicates": (duplicates, "count")}
-        self.call = written_call("Study", ["X", repr(y) if isinstance(y, str) else "y"], options)
-
-    @classmethod
-    def of_table(
-        cls,
-        table: EncodedTable,
-        *,
-        duplicates: Duplicates = "count",
-        n_jobs: int | None = None,
-        engine_name: EngineName = "memory",
-        plan: Any = None,
-    ) -> Self:
-        """The study of an encoded table; rows that come from Spark have no position in the user's table."""
-        study = cls.__new__(cls)
-        study._set_table(table, duplicates, n_jobs)
-        study.engine_name, study.plan = engine_name, plan
-        if engine_name == "spark":
-            study._named = None
-        return study
-
-    def _set_table(self, table: EncodedTable, duplicates: Duplicates, n_jobs: int | None) -> None:
-        """Begin the study of an encoded table."""
-        coded = table.coded
-        self._begin(table, duplicates, n_jobs)
-        self.rows = collapse_rows(coded) if duplicates == "once" else coded
-        if table.groups is not None:
-            self._more_codes[len(self.owner)] = table.groups.astype(code_type(int(table.groups.max()) + 1))
-        self._fine_codes, self._named = table.fine, table
-        self.n_rows = coded.n_rows
-
-    @classmethod
-    def of_rows(
-        cls,
-        table: EngineMeaning,
-        rows: CodedRows,
-        *,
-        duplicates: Duplicates = "count",
-        engine_name: EngineName = "memory",
-        plan: Any = None,
-    ) -> "Study":
-        """The study of rows that were collected from an engine, all of them or a sample, with all columns of the study.
-
-        Equal rows may be merged into one with their count, so rows have no position in the user's table.
-        """
-        study, n_features = Study.__new__(Study), len(table.columns)
-        study._begin(table, duplicates, None)
-        codes = np.asfortranarray(rows.codes[:, :n_features])
-        features = CodedRows(codes, rows.labels, table.n_values, rows.n_labels, rows.weights)
-        study.rows = collapse_rows(features) if duplicates == "once" else features
-        study._more_codes = {c: rows.codes[:, c] for c in range(n_features, rows.n_features)}
-        study.n_rows, study.engine_name, study.plan = rows.n_rows, engine_name, plan
-        return study
+        check_choice("duplicates", duplicates, ("count", "once"))
+        if not isinstance(X, EncodedTable):
+            options = {**asked_of(columns), "duplicates": (duplicates, "count")}
+            self.call = written_call("Study", ["X", repr(y) if isinstance(y, str) else "y"], options)
+            X = _encode(X, y, rules_of(columns, Study), duplicates=duplicates)
+        table: EncodedTable = X
+        if table.groups is not None and duplicates == "once":
+            raise InputError('groups and duplicates="once" cannot be used together; groups need every row.')
+        self.table, self.source, self.duplicates, self.n_jobs = table, table.source, duplicates, n_jobs
+        self.rows = collapse_rows(table.coded) if duplicates == "once" else table.coded
+        """The features of all rows; of a sample of them, if there is a source."""
+        self.n_rows = table.coded.n_rows if self.source is None else self.source.n_rows
+        """Rows of the table, with their weights; identical rows count even with ``duplicates="once"``."""
+        self.n_groups = table.n_units if self.source is None else self.source.n_groups
+        self.is_weighted, self.n_features = table.is_weighted, len(table.names)
+        fine = table.fine if duplicates == "count" else {}
+        self.fine_sizes: Mapping[int, Ints] = (
+            {i: np.bincount(codes, table.weights).astype(np.int64) for i, codes in fine.items()}
+            if table.fine_sizes is None
+            else table.fine_sizes
+        )
+        """Rows of each of the finest bins of a number, missing cells last, by feature."""
+        self.bins = [(i, n_bins) for i in sorted(self.fine_sizes) for n_bins in NUMBERS_OF_BINS]
+        """Columns after the features: numbers in other numbers of bins, for contexts only."""
+        self.owner: Ints = np.array([*range(self.n_features), *(feature for feature, _ in self.bins)])
+        """The feature of each column but the unit."""
+        self.unit = None if table.groups is None else len(self.owner)
+        """The column of units, the last one; None if rows are independent."""
+        by_name = sorted(range(self.n_features), key=lambda i: table.names[i])
+        self.rank: Ints = np.argsort(by_name)
+        """Rank of each feature by name, which decides between features that predict equally well."""
+        self._more_codes: dict[int, Codes] = {}
+        """Codes of columns after the features, by column."""
+        if self.unit is not None and table.groups is not None:
+            self._more_codes[self.unit] = table.groups.astype(code_type(int(table.groups.max()) + 1))
+        self._answers: dict[Hashable, Any] = {}
+        self._tested: dict[Item, Tested | None] = {}
+        self._held: dict[Item, Contexts] = {}
+        """Cached contexts."""
+        self._n_held = 0
+        self._divided: tuple[tuple[int, ...], Cells] | None = None
+        self._groups: dict[tuple[int, ...], CodedRows] = {}
+        """Rows grouped by a source, by their columns."""
 
     def __repr__(self) -> str:
         from analogical.show import as_text
@@ -219,16 +252,242 @@ class Study(TableCounts):
 
         return as_html(self)
 
-    @cached_property
-    def _answers(self) -> dict[Hashable, Any]:
-        return {}
-
     def once(self, question: Hashable, find: Callable[[], Answer]) -> Answer:
         """The answer to a question, computed when it is first asked."""
         if question not in self._answers:
             self._answers[question] = find()
         answer: Answer = self._answers[question]
         return answer
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """What was done to the table before counting, and which columns predict the label nearly alone."""
+        if self.table.label_meaning is None:
+            return self.table.notes
+        leaks = find_leaks(self.table.coded) | dict(self.table.watched)
+        shares = tuple(100 if share == 1 else min(99, round(100 * share)) for _, share in sorted(leaks.items()))
+        names = tuple(self.table.names[i] for i in sorted(leaks))
+        return (*self.table.notes, Note("leak", names, shares)) if leaks else self.table.notes
+
+    # ------------------------------------------------------------ rows
+
+    @cached_property
+    def counts(self) -> PairCounts:
+        """The paper's counts: pairs of rows that differ on one feature only."""
+        return count_pairs(self.rows, n_jobs=self.n_jobs) if self.source is None else self.source.count_pairs()
+
+    @cached_property
+    def label_sizes(self) -> Ints:
+        """Rows of each label."""
+        return self.rows_of([]).label_sizes()
+
+    def value_sizes(self, feature: int) -> Ints:
+        """Rows of each value of a feature."""
+        return self.once(("value sizes", feature), lambda: self.rows_of([feature]).value_sizes(0))
+
+    def codes(self, column: int) -> Codes:
+        """Codes of a column for all rows that are here."""
+        if column < self.n_features:
+            return self.rows.codes[:, column]
+        if column not in self._more_codes:
+            self._more_codes[column] = self.bins_of_fine(column)[self.table.fine[int(self.owner[column])]]
+        return self._more_codes[column]
+
+    def bins_of_fine(self, column: int) -> Codes:
+        """The code of a column of bins for each of the finest bins of its feature."""
+        feature, n_bins = self.bins[column - self.n_features]
+        return merge_bins(self.fine_sizes[feature], n_bins, self.table.columns[feature].n_missing > 0)
+
+    def n_values_of(self, columns: Sequence[int]) -> Ints:
+        """Number of values of columns."""
+        bins = [n_bins + 1 for _, n_bins in self.bins]  # one more for missing cells
+        return np.append(self.table.n_values, bins)[list(columns)].astype(np.int64)
+
+    def rows_of(self, columns: Sequence[int]) -> CodedRows:
+        """The rows with some columns only; those of a source are grouped, and a combination may come several times."""
+        if self.source is not None:
+            return self._grouped(self.source, columns)
+        if all(column < self.n_features for column in columns):
+            return self.rows.select(columns)
+        codes = [self.codes(column) for column in columns]
+        n_values = [
+            int(self.rows.n_values[column]) if column < self.n_features else int(code.max(initial=0)) + 1
+            for column, code in zip(columns, codes, strict=True)
+        ]
+        return CodedRows(np.stack(codes).T, self.rows.labels, np.array(n_values), self.rows.n_labels, self.rows.weights)
+
+    def _grouped(self, source: Source, columns: Sequence[int]) -> CodedRows:
+        """The rows of a source grouped by these columns and the label; groups by more columns serve too."""
+        held = next((one for one in self._groups if set(columns).issubset(one)), None)
+        if held is None:
+            held = tuple(sorted(set(columns)))
+            rows = source.group([self._source_column(column) for column in held], MOST_GROUPS)
+            if rows is None:
+                names = ", ".join("groups" if c == self.unit else self.names_of([c])[0] for c in held)
+                raise InputError(
+                    f"More than {MOST_GROUPS:,} combinations of values of {names} occur, too many to collect; give"
+                    " fewer features (given=[...], --given), or bin them more coarsely."
+                )
+            self._groups[held] = rows
+            while len(self._groups) > 1 and sum(len(rows.codes) for rows in self._groups.values()) > 4 * MOST_GROUPS:
+                del self._groups[next(iter(self._groups))]
+        return self._groups[held].select([held.index(column) for column in columns])
+
+    def _source_column(self, column: int) -> SourceColumn:
+        """What a source must know of a column."""
+        if column == self.unit:
+            return SourceColumn(None)
+        return SourceColumn(int(self.owner[column]), None if column < self.n_features else self.bins_of_fine(column))
+
+    def merged_by(self, sets: Sequence[Sequence[int]]) -> Iterator[MergedRows]:
+        """For some sets of columns at a time, the distinct rows by all their columns, with their counts."""
+        if self.source is not None:
+            yield from (MergedRows([k], tuple(one), self.rows_of(one)) for k, one in enumerate(sets))
+        else:
+            columns = tuple(sorted(set[int]().union(*sets)))
+            yield MergedRows(range(len(sets)), columns, merge_rows(self.rows_of(columns)))
+
+    def cells(self, columns: tuple[int, ...]) -> Cells:
+        """The rows divided by some columns; the last division is cached."""
+        if self._divided is None or self._divided[0] != columns:
+            self._divided = columns, Cells.of([self.codes(column) for column in columns], len(self.rows.codes))
+        return self._divided[1]
+
+    def listed(self, features: Sequence[int], given: Sequence[int]) -> ListedRows:
+        """The rows with some features, divided by given columns, for listing them one by one."""
+        table = self.table
+        if self.source is None:
+            positions = np.arange(len(self.rows.codes)) if table.origin is None else table.origin
+            cells = self.cells(tuple(sorted(given)))
+            return ListedRows.of(self.rows_of(features), cells, positions if table.has_order else None)
+        rows = merge_rows(self.rows_of([*features, *sorted(given)]))
+        cells, first = Cells.by(rows, range(len(features), rows.n_features)), rows.select(range(len(features)))
+        return ListedRows.of(first.weighted(rows.weights_or_ones()), cells, None)
+
+    def first_rows(self, feature: int) -> Ints:
+        """Where each value of a feature occurs first, for their order; the order of the codes if rows have no place."""
+        n_values = int(self.table.n_values[feature])
+        return np.arange(n_values) if self.source is not None else first_rows(self.codes(feature), n_values)
+
+    def dependencies(self, max_determinants: int) -> Dependencies:
+        """Which features are determined by others, exactly or nearly; what a sample shows is confirmed on all rows."""
+        found = find_dependencies(TableRows(self.rows.codes, self.rows.n_values, self.rows.weights), max_determinants)
+        return found if self.source is None else confirmed(found, self.rows_of)
+
+    def name_of(self, feature: int | None) -> str | None:
+        """Name of a feature; None for None."""
+        return None if feature is None else self.table.names[feature]
+
+    def names_of(self, columns: Sequence[int]) -> tuple[str, ...]:
+        """Names of the features of columns."""
+        return tuple(self.table.names[int(self.owner[c])] for c in columns)
+
+    # ------------------------------------------------------------ contexts, tests and effects of items
+
+    def test(self, items: Iterable[Item]) -> None:
+        """Test items that were not tested before, many at a time."""
+        for _ in self._stacks([item for item in dict.fromkeys(items) if item not in self._tested]):
+            pass
+
+    def tested(self, feature: int, given: Sequence[int]) -> Tested | None:
+        """Pairs and p-value of a feature given some columns; None if it has no pair."""
+        item = feature, tuple(sorted(given))
+        self.test([item])
+        return self._tested[item]
+
+    def p_value(self, feature: int, given: Sequence[int]) -> float:
+        """P-value of a feature given some columns; NaN if it cannot be tested."""
+        if self.unit is None:
+            tested = self.tested(feature, given)
+            return math.nan if tested is None else tested.p_value
+        columns = [feature, *sorted(given), self.unit]
+        return self.once(("p-value", *columns), lambda: unit_p_value(self.rows_of(columns)))
+
+    def contexts(self, feature: int, given: Sequence[int]) -> Contexts:
+        """The contexts of a feature given some columns: rows by context, value and label."""
+        return next(stack.contexts for _, stack in self._stacks([(feature, tuple(sorted(given)))]))
+
+    def sizes(self, items: Iterable[Item], confidence: float) -> Iterator[tuple[Item, Size | None]]:
+        """Effects of items, many at a time; None for an item without pairs."""
+        if self.unit is not None:
+            for feature, given in items:
+                rows = self.rows_of([feature, *given, self.unit])
+                size = measure_size_of_units(rows, confidence, within=varies_within_units(rows))
+                noise_rate = EffectSums.of(self.contexts(feature, given)).noise_rate()
+                yield (feature, given), None if math.isnan(size.effect) else replace(size, noise_rate=noise_rate)
+            return
+        n_rows, n_labels = int(self.label_sizes.sum()), len(self.label_sizes)
+        for block, stack in self._stacks(list(items)):
+            with_pairs = np.flatnonzero(np.diff(stack.bounds)).tolist()
+            n_values = [int(self.table.n_values[block[k][0]]) for k in with_pairs]
+            part = stack.part(with_pairs)
+            sizes = measure_sizes(part, n_values, n_labels, n_rows, confidence) if with_pairs else []
+            size_of = dict(zip(with_pairs, sizes, strict=True))
+            yield from ((item, size_of.get(k)) for k, item in enumerate(block))
+
+    def _stacks(self, items: Sequence[Item]) -> Iterator[tuple[list[Item], Stack]]:
+        """The contexts of items, many items at a time: first cached contexts, then new ones, which are tested too."""
+        held = [item for item in items if item in self._held]
+        new = [item for item in items if item not in self._held]
+        for block in _blocks(held, lambda item: len(self._held[item].sizes)):
+            yield block, Stack.of([self._held[item] for item in block])
+        for block, stack in self._count(new):
+            if any(item not in self._tested for item in block):
+                value_sizes = [self.value_sizes(feature) for feature, _ in block]
+                tested = test_stack(stack, value_sizes, self.label_sizes)
+                self._tested.update(zip(block, tested, strict=True))
+            self._hold(block, stack)
+            yield block, stack.merged
+
+    def _hold(self, block: list[Item], stack: Stack) -> None:
+        """Cache contexts; those whose codes are known are counted again quickly, so there is a limit for them."""
+        if stack.given is not None:
+            self._n_held += len(stack.merged.contexts.sizes)
+        if stack.given is None or self._n_held <= 4 * CELLS:
+            self._held.update(zip(block, stack.merged.split(), strict=True))
+
+    def _count(self, items: Sequence[Item]) -> Iterator[tuple[list[Item], Stack]]:
+        """Count the contexts of items: given few columns, with the codes of contexts, many items at a time.
+
+        Given more columns, items with the same columns are counted in one search for rows that agree.
+        """
+        few = [item for item in items if pools_contexts(1 + len(item[1]))]
+        for parts in _blocks(self._count_given(few), lambda part: len(part[1].contexts.sizes)):
+            yield [item for block, _ in parts for item in block], Stack.joined([stack for _, stack in parts])
+        alike: dict[tuple[int, ...], list[Item]] = {}
+        for feature, given in items:
+            if not pools_contexts(1 + len(given)):
+                alike.setdefault(tuple(sorted((feature, *given))), []).append((feature, given))
+        for columns, some in alike.items():
+            place = {column: k for k, column in enumerate(columns)}
+            features = [place[feature] for feature, _ in some]
+            kept = sum_contexts(self.rows_of(columns), features=features, n_jobs=self.n_jobs).kept
+            for item in some:
+                yield [item], Stack.of([kept[place[item[0]]].contexts])
+
+    def _count_given(self, items: Sequence[Item]) -> Iterator[tuple[list[Item], Stack]]:
+        """Count the contexts of items with their codes, some features with the same given columns at a time.
+
+        Members of a set, each given the others, are counted on the distinct rows by the whole set.
+        """
+        if self.source is not None:
+            for feature, given in items:
+                columns = feature, *given
+                yield [(feature, given)], count_one(self.rows_of(columns), columns, feature, given)
+            return
+        wholes = Counter(tuple(sorted((feature, *given))) for feature, given in items)
+        whole, times = wholes.most_common(1)[0] if items else ((), 0)
+        features_given: dict[tuple[int, ...], list[int]] = {}
+        merged = self.cells(whole).merged(self.rows, self.n_values_of(whole)) if times > 1 else None
+        for feature, given in items:
+            if merged is not None and set(whole) == {feature, *given}:
+                yield [(feature, given)], count_one(merged, whole, feature, given)
+            else:
+                features_given.setdefault(given, []).append(feature)
+        for given, features in features_given.items():
+            n_threads = n_threads_for(self.n_jobs, self.rows.codes.size)
+            for some, stack in count_given(self.rows, self.cells(given), features, n_threads):
+                yield [(feature, given) for feature in some], stack
 
     # ------------------------------------------------------------ what each feature is compared given
 
@@ -309,11 +568,6 @@ class Study(TableCounts):
         return float(shares[feature])
 
     @property
-    def notes(self) -> tuple[Note, ...]:
-        """What was done to the table before counting."""
-        return self.table.notes
-
-    @property
     def is_outside(self) -> Bools:
         """Which features the search for the deciding set did not choose.
 
@@ -340,18 +594,24 @@ class Study(TableCounts):
 
         Not cached: a study that refers to itself would keep its table, and the files of that, after its last use.
         """
-        return self if len(self.rows.codes) <= SEARCH_ROWS else self._subsample
+        return self if self.source is None and len(self.rows.codes) <= SEARCH_ROWS else self._subsample
 
     @cached_property
     def _subsample(self) -> "Study":
-        """The study of evenly spaced rows."""
-        chosen = evenly(len(self.rows.codes), SEARCH_ROWS)
-        sample = Study.__new__(Study)
-        sample._begin(self.table, self.duplicates, self.n_jobs)
-        sample.rows = self.rows.take(chosen)
-        n_columns = len(self.owner) if self.unit is None else self.unit + 1
-        sample._more_codes = {c: self.codes(c)[chosen] for c in range(self.n_features, n_columns)}
-        return sample
+        """The study of evenly spaced rows, or of the sample of a source."""
+        chosen, table = evenly(len(self.rows.codes), SEARCH_ROWS), self.table
+        if self.source is None:
+            rows = self.rows.take(chosen)
+            table = replace(
+                table,
+                codes=rows.codes,
+                labels=rows.labels,
+                weights=rows.weights,
+                groups=None if table.groups is None else table.groups[chosen],
+                fine={i: table.fine[i][chosen] for i in self.fine_sizes},
+                fine_sizes=self.fine_sizes,
+            )
+        return Study(replace(table, source=None), duplicates=self.duplicates, n_jobs=self.n_jobs)
 
     @of_the_sample
     def decider(self) -> Decider:
@@ -363,7 +623,7 @@ class Study(TableCounts):
         def by_relaxed_index() -> Positions:
             from analogical.estimate.radius import relaxed_scores  # slow to import, and few tables need it
 
-            few_rows = searched.take(evenly(len(searched.codes), INDEX_ROWS))
+            few_rows = searched.take(evenly(len(searched.codes), 1_000))
             scores = np.nan_to_num(relaxed_scores(few_rows, n_bins=n_bins, n_jobs=n_jobs), nan=-1.0)
             return np.lexsort((rank, -scores.round(6)))
 
@@ -373,3 +633,117 @@ class Study(TableCounts):
     def searched(self) -> Deciding:
         """The deciding set as the search found it, with the gain of each member."""
         return self.decider.decide()
+
+
+def _blocks(parts: Iterable[Part], n_cells: Callable[[Part], int]) -> Iterator[list[Part]]:
+    """Consecutive parts in blocks of about ``CELLS`` cells."""
+    block, n_cells_of_block = list[Part](), 0
+    for part in parts:
+        block.append(part)
+        n_cells_of_block += n_cells(part)
+        if n_cells_of_block >= CELLS:
+            yield block
+            block, n_cells_of_block = [], 0
+    if block:
+        yield block
+
+
+def _encode(
+    X: Any,
+    y: Any,
+    rules: Rules,
+    *,
+    keep: Sequence[Any] = (),
+    duplicates: Duplicates = "count",
+    needs_label: bool = True,
+) -> EncodedTable:
+    """A table in memory or elsewhere as codes; features in ``keep`` are never set aside as ids."""
+    if is_outside(X):
+        return encode_outside(X, y, rules, keep=keep, duplicates=duplicates, needs_label=needs_label)
+    return encode_table(X, y, rules, keep=keep, watch=predicted_by_cut) if needs_label else encode_features(X, rules)
+
+
+def study_of(
+    verb: Callable[..., Any],
+    X: Any,
+    y: Any,
+    columns: ColumnOptions,
+    *,
+    without: Sequence[str] = (),
+    keep: Sequence[Any] = (),
+    duplicates: Duplicates | None = None,
+    n_jobs: int | None = None,
+    needs_rows: bool = False,
+    needs_label: bool = True,
+) -> Study:
+    """The study that a public function was given, or the study of its table and label.
+
+    Parameters
+    ----------
+    without : sequence of str
+        Column options that the function does not have.
+    keep : sequence
+        Features that are never set aside, because the function is asked about them.
+    duplicates : {"count", "once"}, optional
+        None if the function has no such option and counts every row.
+    needs_rows : bool
+        Whether to refuse a table of which only groups come here, because the function compares whole rows.
+    needs_label : bool
+        Whether there must be a label; otherwise the study has none.
+    """
+    rules, name = rules_of(columns, verb, without), verb.__name__
+    if isinstance(X, Study):
+        beside = {"duplicates": duplicates not in (None, "count"), "n_jobs": n_jobs is not None}
+        options = [*columns, *(option for option, is_given in beside.items() if is_given)]
+        _refuse_label(name, y)
+        if options:
+            raise InputError(f"A Study has its options already; give {' and '.join(options)} to Study, not to {name}.")
+        if duplicates is None and X.duplicates == "once":
+            raise InputError(f'{name} needs every row, and this Study has duplicates="once"; make one without it.')
+        study = X
+    else:
+        counted: Duplicates = "count" if duplicates is None else duplicates
+        table = _encode(X, y, rules, keep=keep, duplicates=counted, needs_label=needs_label)
+        study = Study(table, duplicates=counted, n_jobs=n_jobs)
+    if needs_rows and study.source is not None:
+        raise InputError(
+            f"{name} compares whole rows, and this table is too large to collect its rows; give {name} a sample of"
+            " them as a dataframe."
+        )
+    return study
+
+
+def _refuse_label(verb: str, y: Any) -> None:
+    """Refuse a label beside a study, which has its own."""
+    if y is not None:
+        raise InputError(f"A Study has its label; leave y out of {verb}, and pass other arguments by name.")
+
+
+def asked_about(verb: Callable[..., Any], X: Any, y: Any, **features: Any) -> tuple[Any, ...]:
+    """The label and the features that a public function is asked about.
+
+    A study has its own label, so a feature takes the place of ``y``: ``evidence(study, "age")``.
+    """
+    given = [value for value in (y, *features.values()) if value is not None]
+    if isinstance(X, Study):
+        if len(given) > len(features):
+            _refuse_label(verb.__name__, y)
+        y = None
+    else:
+        given = given[y is not None :]
+    if len(given) < len(features):
+        verb_name, names = verb.__name__, ", ".join(features)
+        raise InputError(
+            f"{verb_name} needs {' and '.join(features)}: {verb_name}(X, y, {names}) or {verb_name}(study, {names})."
+        )
+    return y, *given
+
+
+def check_given(given: Any) -> Asked:
+    """The argument ``given`` as "auto", "all" or a tuple of features."""
+    if isinstance(given, str):
+        check_choice("given", given, ("auto", "all"))
+        return "all" if given == "all" else "auto"
+    if not isinstance(given, Sequence | np.ndarray | set | frozenset):
+        raise InputError(f'given must be "auto", "all" or a list of features, got {given!r}.')
+    return tuple(given)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from analogical import arguments, table_counts
+from analogical import study
 
 
 def test_evidence_prints_the_context_once_and_the_changes(run):
@@ -43,7 +43,7 @@ def test_what_is_given_can_be_typed(run, given, expected):
 
 def test_evidence_reads_and_groups_once(run, monkeypatch):
     calls = []
-    for module, name in ((arguments, "encode_table"), (table_counts.Cells, "of"), (table_counts, "count_given")):
+    for module, name in ((study, "encode_table"), (study.Cells, "of"), (study, "count_given")):
         original = getattr(module, name)
 
         def counted(*args, name=name, original=original, **more):

@@ -63,11 +63,11 @@ def test_all_parts_speak_of_the_same_deciding_set(monks):
 
 def test_the_table_is_studied_once(monkeypatch):
     """The deciding set is searched once, and the paper's pairs are counted once."""
-    from analogical import table_counts
+    from analogical import study
     from analogical.estimate.deciding import Decider
 
     asked = []
-    for owner, name in ((Decider, "__init__"), (table_counts, "count_pairs")):
+    for owner, name in ((Decider, "__init__"), (study, "count_pairs")):
         real = getattr(owner, name)
         monkeypatch.setattr(owner, name, lambda *a, real=real, name=name, **k: (asked.append(name), real(*a, **k))[1])
     report(TITANIC, "survived", weights="count", protected="sex")

@@ -18,7 +18,7 @@ from analogical._types import Bools, CodedRows, Codes, Ints, Note, Positions, co
 from analogical.columns.choosing import ChosenColumns
 from analogical.columns.columns import Column, plain
 from analogical.columns.meaning import ColumnMeaning, TableMeaning
-from analogical.columns.preparing import MemoryPreparer
+from analogical.columns.preparing import MemoryPreparer, Watch
 from analogical.columns.reading import RawTable, read_table
 from analogical.columns.roles import (
     Role,
@@ -30,17 +30,16 @@ from analogical.columns.roles import (
 )
 from analogical.columns.rules import Rules
 from analogical.errors import InputError
-from analogical.estimate.leaks import find_leaks
 
 if TYPE_CHECKING:
     from analogical.columns.frames import Frame
     from analogical.columns.reading import NamedLists
+    from analogical.study import Source
 
 __all__ = [
     "EncodedTable",
     "encode_features",
     "encode_table",
-    "leak_notes",
     "refuse_constants",
     "refuse_single_class",
 ]
@@ -64,6 +63,16 @@ class EncodedTable(TableMeaning):
     """The user's dataframe, for the names of its rows; None for arrays and lists."""
     fine: Mapping[int, Codes] = field(default_factory=dict)
     """Numbers in up to 120 bins, by place among the features: contexts of other features may need finer bins."""
+    fine_sizes: Mapping[int, Ints] | None = None
+    """Rows of each of these bins, missing cells last, by place; None if they are those of ``fine``."""
+    watched: Mapping[int, float] = field(default_factory=dict)
+    """What was found out about binned numbers from their ranks, by place (see ``encode_table``)."""
+    engine: str = "memory"
+    """Where the rows lie."""
+    has_order: bool = True
+    """Whether rows have a position in the user's table."""
+    source: "Source | None" = None
+    """All rows, grouped where they lie, if only a sample of them is here."""
 
     @property
     def is_weighted(self) -> bool:
@@ -74,11 +83,6 @@ class EncodedTable(TableMeaning):
     def n_units(self) -> int | None:
         """Number of groups; None if rows are independent."""
         return None if self.groups is None else int(self.groups.max()) + 1
-
-    @cached_property
-    def fine_sizes(self) -> Mapping[int, Ints]:
-        """Rows of each of the finer bins of a number, missing cells last, by place among the features."""
-        return {i: np.bincount(codes, self.weights).astype(np.int64) for i, codes in self.fine.items()}
 
     @property
     def keys(self) -> Sequence[Hashable]:
@@ -117,47 +121,41 @@ class EncodedTable(TableMeaning):
         return self.named(feature, self.codes[list(rows), feature].tolist())
 
 
-def encode_table(X: Any, y: Any, rules: Rules | None = None, *, keep: Sequence[Any] = ()) -> EncodedTable:
+def encode_table(
+    X: Any, y: Any, rules: Rules | None = None, *, keep: Sequence[Any] = (), watch: Watch | None = None
+) -> EncodedTable:
     """Encode a table and its label, or say in one sentence why that cannot be done.
 
     Label, weights and groups may name columns of ``X`` if it is a dataframe; those are then not features. A series that
     equals a column of ``X`` (same name, same groups of rows) is removed from the features too, with a note. ``keep``
-    are features that the user asked about, which are never set aside as ids.
+    are features that the user asked about, which are never set aside as ids. ``watch`` is called with the ranks of
+    every number that is binned (-1 for missing cells), the labels and the weights; what it finds is kept in the table.
     """
     if y is None:
         raise InputError("The label y is missing (None); give one label per row, or a column name.")
     raw = read_table(X)
     rules = rules or Rules()
     label = Role.of(raw, y, "label")
-    table, cuts = _encode(raw, label, rules, keep)
+    table = _encode(raw, label, rules, keep, watch)
     refuse_constants(table.n_values, len(table.codes))
-    return replace(table, notes=(*table.notes, *leak_notes(table.names, find_leaks(table.coded) | cuts)))
-
-
-def leak_notes(names: Sequence[str], leaks: Mapping[int, float]) -> tuple[Note, ...]:
-    """A note on the columns that predict the label in nearly all rows; ``leaks`` are shares of rows by place."""
-    if not leaks:
-        return ()
-    shares = tuple(100 if share == 1 else min(99, round(100 * share)) for _, share in sorted(leaks.items()))
-    return (Note("leak", tuple(names[i] for i in sorted(leaks)), shares),)
+    return table
 
 
 def encode_features(X: Any, rules: Rules | None = None) -> EncodedTable:
     """Encode a table without a label; all of its features may be constant."""
-    return _encode(read_table(X), None, rules or Rules(), ())[0]
+    return _encode(read_table(X), None, rules or Rules(), (), None)
 
 
-def _encode(
-    raw: RawTable, label: Role | None, rules: Rules, keep: Sequence[Any]
-) -> tuple[EncodedTable, dict[int, float]]:
-    """The encoded table; and, by place, numbers that predict the label by a threshold, with their share of rows."""
+def _encode(raw: RawTable, label: Role | None, rules: Rules, keep: Sequence[Any], watch: Watch | None) -> EncodedTable:
+    """The encoded table."""
     roles = _read_roles(raw, label, rules)
     work = _preparer(raw, roles, rules, keep)
+    work.watch = watch
     work.treat_all()
     codes = work.side_by_side()
     classes = _classes(roles, work)
     group_of_row = encode_groups(roles.groups)
-    table = EncodedTable(
+    return EncodedTable(
         codes=codes,
         columns=tuple(feature.meaning for feature in work.features),
         weights=work.weights,
@@ -168,8 +166,8 @@ def _encode(
         frame=raw.frame,
         notes=(*raw.notes, *roles.notes, *work.notes),
         fine={place: feature.fine for place, feature in enumerate(work.features) if feature.fine is not None},
+        watched=work.watched,
     )
-    return table, work.cuts
 
 
 @dataclass(frozen=True)

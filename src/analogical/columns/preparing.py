@@ -1,9 +1,9 @@
 """From columns to features, one at a time: ids are set aside, missing cells get a code, and numbers are binned."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from analogical.columns.meaning import ColumnMeaning
 from analogical.columns.reading import RawTable, encode_whole_numbers
 from analogical.columns.rules import Rules, is_time, looks_like_unit
 from analogical.errors import InputError
-from analogical.estimate.leaks import predicted_by_cut
 
 __all__ = ["NO_COMPLETE_ROW", "Feature", "MemoryPreparer", "Preparer", "TreatedColumn", "treat_column"]
 
@@ -29,6 +28,8 @@ NO_COMPLETE_ROW = (
 )
 
 Coded = TypeVar("Coded")
+Watch: TypeAlias = Callable[[Ints, Codes, Ints | None], float | None]
+"""Called with the ranks of the values of a number (-1 for missing cells), the labels and the weights."""
 
 
 @dataclass(frozen=True)
@@ -299,9 +300,9 @@ class MemoryPreparer(Preparer[NDArray[Any]]):
         self.raw = raw
         self.weights = weights
         self.labels = labels
-        """With labels, numbers are searched for one that predicts the label by a threshold."""
-        self.cuts: dict[int, float] = {}
-        """Such columns by place, with the share of the rows that a threshold predicts."""
+        self.watch: Watch | None = None
+        self.watched: dict[int, float] = {}
+        """What was found out about numbers that are binned, by place."""
         self.rows = rows
         """Which rows of the user's table count, and were not dropped."""
         self.n_rows = int(np.count_nonzero(rows))
@@ -382,11 +383,11 @@ class MemoryPreparer(Preparer[NDArray[Any]]):
 
     def encode(self, position: int, values: Values, treated: TreatedColumn) -> Feature[NDArray[Any]]:  # noqa: ARG002
         """The codes of the column that was loaded last."""
-        if self.labels is not None and treated.meaning.edges is not None:
+        if self.watch is not None and self.labels is not None and treated.meaning.edges is not None:
             ranks = self._loaded.codes if values.is_sorted else self._loaded.recoded(values.rank_of)
-            share = predicted_by_cut(ranks, self.labels, self.weights)
-            if share is not None:
-                self.cuts[len(self.columns)] = share
+            found = self.watch(ranks, self.labels, self.weights)
+            if found is not None:
+                self.watched[len(self.columns)] = found
         self.is_unchanged &= treated.keeps_codes
         if not treated.keeps_codes:
             return self._recoded(treated)

@@ -8,15 +8,15 @@ A column is a near-copy of another one that leaves little of its entropy, if cha
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from analogical._types import CodedRows, Codes, Floats, Ints, Positions
-from analogical.count.groups import equal_columns
+from analogical.count.groups import equal_columns, number_groups
 from analogical.estimate.entropies import entropies, remaining_entropies, remaining_entropy
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "Determined",
     "Near",
     "TableRows",
+    "confirmed",
     "find_dependencies",
     "near_among",
 ]
@@ -317,6 +318,35 @@ class _Sorted:
         order = np.argsort(joint, kind="stable")
         ordered = joint[order]
         return cls(order, np.flatnonzero(ordered[1:] == ordered[:-1]))
+
+
+def confirmed(found: Dependencies, rows_of: Callable[[Sequence[int]], CodedRows]) -> Dependencies:
+    """What a sample shows and all rows show too; ``rows_of`` groups all rows by some columns.
+
+    What only the sample's dependencies hide is not found: of columns that are equal in the sample, the first is searched.
+    """
+
+    def sizes(*columns: int) -> Ints:
+        """Rows of each combination of values."""
+        rows = rows_of(columns)
+        ids = number_groups(rows.codes, rows.n_values, range(len(columns)))
+        return np.bincount(np.unique(ids, return_inverse=True)[1], rows.weights).astype(np.int64)
+
+    def is_determined(column: int, *by: int) -> bool:
+        return len(sizes(*by)) == len(sizes(*by, column))
+
+    renamings = []
+    for first, *others in found.renamings:
+        group = [i for i in others if is_determined(i, first) and is_determined(first, i)]
+        renamings += [(first, *group)] if group else []
+    determined = [
+        one._replace(support=int(sizes().sum()) - len(sizes(*one.by)))
+        for one in found.determined
+        if is_determined(one.column, *one.by)
+    ]
+    near = [two._replace(remaining=remaining_entropy(rows_of((two.column, two.of)), 0, 1)) for two in found.near]
+    near = [two for two in near if two.remaining <= NEAR]
+    return replace(found, renamings=tuple(renamings), determined=tuple(determined), near=tuple(near))
 
 
 def _agreeing(codes: Codes, ordered: _Sorted, columns: Positions) -> Positions:

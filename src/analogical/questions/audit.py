@@ -284,7 +284,7 @@ def audit(
     compared = compare_rows(audit, X, y, feature, given, columns, without=("features",))
     study, i, contexts = compared.study, compared.feature, compared.contexts
     table, profile = study.table, contexts.profile
-    label_sizes = study.margins.label_sizes()
+    label_sizes = study.label_sizes
     labels = _followed_labels(table.classes, label_sizes)
     everybody, of_compared = base_rates(contexts, label_sizes)
     against = _reference(study, i, reference)
@@ -313,7 +313,7 @@ def audit(
         confidence=confidence,
         contexts=_largest_contexts(compared, differences),
         n_groups=study.n_groups,
-        notes=table.notes,
+        notes=study.notes,
         backend=table.backend,
     )
 

@@ -9,12 +9,12 @@ import numpy as np
 from analogical._checks import check_whole, seed_from
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import CodedRows, Floats, Ints, Note, Positions
-from analogical.arguments import study_of
 from analogical.columns.choosing import as_list
 from analogical.columns.rules import ColumnOptions
 from analogical.questions.relaxed import relaxed_index
 from analogical.questions.relevance import relevance
 from analogical.rivals import LONG, MAX_ROWS, METHODS, Method, choose_methods, normalise
+from analogical.study import study_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -213,7 +213,7 @@ def compare(
         seed=seed,
         sampled=tuple(method.name for method in chosen if method.is_slow and rows.n_rows > max_rows),
         left_out=left_out,
-        notes=table.notes,
+        notes=study.notes,
         backend=table.backend,
     )
 

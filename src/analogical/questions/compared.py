@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from analogical._types import Bools, CodedRows
-from analogical.arguments import asked_about, check_given, study_of
 from analogical.columns.binning import name_bins
 from analogical.columns.choosing import as_list
 from analogical.columns.columns import plain
@@ -16,7 +15,7 @@ from analogical.columns.rules import ColumnOptions
 from analogical.count.contexts import Contexts
 from analogical.count.listing import ListedRows, find_pairs
 from analogical.errors import InputError
-from analogical.study import Asked, Given, GivenColumns, Study
+from analogical.study import Asked, Given, GivenColumns, Study, asked_about, check_given, study_of
 
 __all__ = ["ComparedRows", "NamedContext", "NamedRow", "compare_rows", "name_contexts", "name_rows"]
 
@@ -122,7 +121,7 @@ def name_rows(
     wanted, table, coded = sorted(set(rows)), study.table, listed.rows
     contexts = name_contexts(study, given, listed, listed.context[wanted].tolist())
     positions = None if listed.positions is None else listed.positions[wanted].tolist()
-    names = study.row_names(listed, wanted)
+    names = [] if positions is None else table.row_names(wanted)
     values = [table.named(i, coded.codes[wanted, place].tolist()) for place, i in enumerate(features)]
     labels = coded.labels[wanted].tolist()
     return {

@@ -297,7 +297,7 @@ def evidence_of(compared: ComparedRows, pairs: Sequence[tuple[int, int]]) -> Evi
         n_changed=profile.n_changed,
         pairs=name_pairs(compared, pairs),
         same_as=compared.same_as,
-        notes=table.notes,
+        notes=compared.study.notes,
         backend=table.backend,
     )
 
@@ -372,7 +372,7 @@ def transitions_of(compared: ComparedRows) -> Transitions:
             f"The pairs of {name!r} have more than {MAX_LISTED:,} distinct changes of value and label,"
             " too many to list; merge rare values or classes, or look at single pairs with evidence."
         )
-    return Transitions(name, table.label, compared.given, counts, compared.same_as, table.notes, table.backend)
+    return Transitions(name, table.label, compared.given, counts, compared.same_as, compared.study.notes, table.backend)
 
 
 def list_transitions(compared: ComparedRows) -> tuple[Transition, ...] | None:

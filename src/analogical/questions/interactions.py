@@ -12,7 +12,6 @@ from analogical._checks import check_confidence
 from analogical._progress import Progress, progress_line, timed
 from analogical._results import EntryResult, entry_at, per_entry
 from analogical._types import Floats, Note, Positions
-from analogical.arguments import check_given, study_of
 from analogical.columns.choosing import Names, as_list
 from analogical.columns.meaning import TableMeaning
 from analogical.columns.rules import ColumnOptions
@@ -22,7 +21,7 @@ from analogical.estimate.deciding import SCREENED_COLUMNS, likely_pairs
 from analogical.estimate.interactions import SquareSums, measure_pairs, noise_index, rank_pairs, sum_pairs
 from analogical.estimate.status import Status, decide_status
 from analogical.questions.relevance import DEFAULT_CONFIDENCE, Settings, settings_of
-from analogical.study import Asked, Given, GivenColumns, Study
+from analogical.study import Asked, Given, GivenColumns, Study, check_given, study_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -255,9 +254,9 @@ def interactions(
         label=table.label,
         classes=table.classes,
         n_rows=study.n_rows,
-        noise_index=noise_index(study.margins.label_sizes()),
+        noise_index=noise_index(study.label_sizes),
         settings=settings_of(study, asked, confidence),
-        notes=table.notes,
+        notes=study.notes,
     )
 
 
@@ -277,7 +276,7 @@ def find_features(table: TableMeaning, given: Any, role: str) -> list[int]:
 
 def _choose_pairs(study: Study, pool: Sequence[int]) -> tuple[list[tuple[int, int]], int]:
     """Pairs to test, and the number of possible pairs."""
-    features = [f for f in pool if study.margins.n_values[f] > 1]
+    features = [f for f in pool if study.table.n_values[f] > 1]
     if len(features) < 2:
         raise InputError(
             f"Pairs need at least two features with two or more values, got {len(features)}; give more columns."
@@ -345,7 +344,7 @@ def _given_of_pair(study: Study, pair: tuple[int, int], given: Asked) -> GivenCo
     """The given columns of a pair before any is left out, or the feature that one of the two copies."""
     if given != "auto":
         return GivenColumns(
-            tuple(c for c in study.positions_of(given) if c not in pair and study.margins.n_values[c] > 1)
+            tuple(c for c in study.positions_of(given) if c not in pair and study.table.n_values[c] > 1)
         )
     for feature in pair:
         same_as = study.copied(feature, study.deciding)

@@ -8,9 +8,9 @@ import numpy as np
 from analogical._checks import check_whole
 from analogical._results import Result, entry_at
 from analogical._types import Note
-from analogical.arguments import study_of
 from analogical.columns.rules import ColumnOptions
 from analogical.estimate.deciding import COPY
+from analogical.study import study_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -212,6 +212,6 @@ def redundancies(X: Any, *, max_determinants: int = 2, **columns: Unpack[ColumnO
         searched_one=known.searched_one,
         searched_two=known.searched_two,
         searched_near=known.searched_near,
-        notes=table.notes,
+        notes=study.notes,
         backend=table.backend,
     )

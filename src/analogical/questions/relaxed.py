@@ -4,9 +4,9 @@ from typing import Any, Unpack
 
 from analogical._checks import check_radius
 from analogical._types import Floats
-from analogical.arguments import study_of
 from analogical.columns.rules import ColumnOptions
 from analogical.estimate.radius import Radius, relaxed_scores
+from analogical.study import study_of
 
 __all__ = ["relaxed_index"]
 

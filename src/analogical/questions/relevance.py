@@ -10,21 +10,17 @@ import numpy as np
 from analogical._checks import check_confidence
 from analogical._progress import Progress, progress_line, timed
 from analogical._results import EntryResult, entry_at, per_entry
-from analogical._types import EngineName, Floats, Ints, Note, Positions
-from analogical.arguments import check_given, study_of
+from analogical._types import Floats, Ints, Note, Positions
 from analogical.columns.encode import encode_table
 from analogical.columns.rules import ColumnOptions, Rules
-from analogical.count.pairs import count_pairs
 from analogical.estimate.index import PaperStatus, ari_of, paper_status_of, score_pairs
 from analogical.estimate.significance import adjust_for_features
 from analogical.estimate.sizes import Size
 from analogical.estimate.status import LEVEL, NEGLIGIBLE, Status, decide_status, order_features
-from analogical.study import Asked, Duplicates, Given, GivenColumns, Study
+from analogical.study import Asked, Duplicates, Given, GivenColumns, Study, check_given, study_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from analogical.spark.planning import SparkPlan
 
 __all__ = [
     "NEGLIGIBLE",
@@ -66,10 +62,8 @@ class Settings:
     """Share of the uncertainty of the label that the deciding set explains; None if there is none."""
     n_groups: int | None = None
     """Groups of rows that depend on each other; None if rows are assumed independent."""
-    engine: EngineName = "memory"
-    """Where the rows were counted."""
-    plan: "SparkPlan | None" = None
-    """How Spark counted; None elsewhere."""
+    engine: str = "memory"
+    """Where the rows lie: in memory, or the name of an engine."""
     backend: str | None = None
     """Name of the dataframe library that the table came in."""
 
@@ -335,7 +329,7 @@ def relevance(
 
 def _relevance(study: Study, given: Asked, confidence: float, *, progress: bool) -> Relevance:
     """The contexts of every feature, its test and effect in these contexts, and its status."""
-    table, counts, n_values = study.table, study.counts, study.margins.n_values
+    table, counts, n_values = study.table, study.counts, study.table.n_values
     contexts = study.given(given)
     measured = _measure(study, contexts, confidence, progress_line("comparing rows") if progress else None)
     p_adjusted = adjust_for_features(measured["p_value"], study.is_outside if given == "auto" else None)
@@ -370,7 +364,7 @@ def _relevance(study: Study, given: Asked, confidence: float, *, progress: bool)
             explained=study.explained if given == "auto" and study.deciding else None,
             n_groups=study.n_groups,
         ),
-        notes=table.notes,
+        notes=study.notes,
     )
 
 
@@ -387,8 +381,7 @@ def settings_of(study: Study, given: Asked, confidence: float) -> Settings:
         duplicates=study.duplicates,
         weighted=study.is_weighted,
         searched_rows=study.searched_rows if given == "auto" else None,
-        engine=study.engine_name,
-        plan=study.plan,
+        engine=study.table.engine,
         backend=study.table.backend,
     )
 
@@ -400,7 +393,7 @@ def _measure(
     effect, effect_low, effect_high, p_value, index, noise_rate = np.full((6, len(contexts)), np.nan)
     compared = np.zeros(len(contexts), np.int64)
     points: list[Points | None] = [None] * len(contexts)
-    is_varying = study.margins.n_values > 1
+    is_varying = study.table.n_values > 1
     items = [context.item(i) for i, context in enumerate(contexts) if context.same_as is None and is_varying[i]]
     for n_done, ((i, given), size) in enumerate(study.sizes(items, confidence), 1):
         tested = study.tested(i, given)
@@ -481,8 +474,9 @@ def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
     >>> SelectKBest(ari_score, k=2).fit(X, X[:, 0] ^ X[:, 2]).get_support()
     array([ True, False,  True])
     """
-    table = encode_table(X, y, Rules(date_parts=False))
+    study = Study(encode_table(X, y, Rules(date_parts=False)), n_jobs=n_jobs)
+    table = study.table
     n_set_aside = sum(len(note.columns) for note in table.notes if note.kind == "set-aside")
-    scores = np.full(len(table.columns) + n_set_aside, np.nan)
-    scores[[column.position for column in table.columns]] = score_pairs(count_pairs(table.coded, n_jobs=n_jobs))
+    scores = np.full(study.n_features + n_set_aside, np.nan)
+    scores[[column.position for column in table.columns]] = score_pairs(study.counts)
     return scores

@@ -12,7 +12,6 @@ from analogical._checks import check_confidence, check_whole
 from analogical._progress import timed
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Floats, Ints, Note
-from analogical.arguments import study_of
 from analogical.columns.rules import ColumnOptions, asked_of, written_call
 from analogical.count.groups import count_cells
 from analogical.estimate.differences import crude_difference
@@ -24,7 +23,7 @@ from analogical.questions.redundancies import Redundancies, redundancies
 from analogical.questions.relevance import DEFAULT_CONFIDENCE, Relevance, relevance
 from analogical.questions.select import Selection, select
 from analogical.questions.squares import Squares, squares
-from analogical.study import Given, Study
+from analogical.study import Given, Study, study_of
 
 __all__ = ["Answer", "Doubt", "Panel", "Report", "Turn", "ValueRows", "WhyTurned", "has_part", "report"]
 
@@ -304,7 +303,7 @@ def report(
     audited = [] if protected is None else find_features(table, protected, "protected")
     ranked = relevance(study, given=given, confidence=confidence, progress=progress)
     alone = relevance(study, given=[], confidence=confidence)
-    class_sizes = study.margins.label_sizes()
+    class_sizes = study.label_sizes
     classes = sorted(np.argsort(-class_sizes, kind="stable")[:MAX_CLASSES].tolist())
     pairs, grids = _acting_together(study, ranked, given, confidence, progress)
     return Report(
@@ -416,7 +415,7 @@ def _acting_together(
 
     None with groups, because tests of interactions assume independent rows.
     """
-    keys, n_values = study.table.keys, study.margins.n_values
+    keys, n_values = study.table.keys, study.table.n_values
     pool = [keys[i] for i in range(study.n_features) if has_part(ranked, i) and n_values[i] <= MAX_PAIRED_VALUES]
     if study.n_groups is not None or len(pool) < 2:
         return None, ()

@@ -9,10 +9,9 @@ import numpy as np
 from analogical._checks import check_whole
 from analogical._results import EntryResult, entry_at, per_entry
 from analogical._types import Floats, Note
-from analogical.arguments import study_of
 from analogical.columns.rules import ColumnOptions
 from analogical.estimate.deciding import Step, Why
-from analogical.study import Duplicates, Study
+from analogical.study import Duplicates, Study, study_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -216,7 +215,7 @@ def select(
         classes=table.classes,
         n_classes=decider.voting.rows.n_labels,
         n_rows=study.n_rows,
-        notes=table.notes,
+        notes=study.notes,
         backend=table.backend,
     )
 

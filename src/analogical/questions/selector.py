@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from analogical._checks import check_choice, check_confidence, check_number, check_whole
 from analogical._types import Bools, Floats, Positions
-from analogical.arguments import check_given
 from analogical.columns.binning import Bins
 from analogical.columns.encode import EncodedTable, encode_table
 from analogical.columns.frames import is_frame
@@ -19,7 +18,7 @@ from analogical.columns.rules import Ids, Missing, Rules
 from analogical.errors import InputError
 from analogical.questions.relevance import DEFAULT_CONFIDENCE, Relevance, relevance
 from analogical.questions.select import select
-from analogical.study import Duplicates, Given, Study
+from analogical.study import Duplicates, Given, Study, check_given
 
 __all__ = ["AnalogicalSelector", "Dropped", "SelectionWarning"]
 
@@ -214,7 +213,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self._places: Positions = np.array([column.position for column in table.columns], dtype=np.intp)
         ids = [Dropped(name, "id") for n in table.notes if n.kind == "set-aside" for name in n.columns]
         self.dropped_: tuple[Dropped, ...] = tuple(ids)
-        study = Study.of_table(table, duplicates=self.duplicates, n_jobs=self.n_jobs)
+        study = Study(table, duplicates=self.duplicates, n_jobs=self.n_jobs)
         if self._chooses_together():
             self._fit_together(study)
         else:

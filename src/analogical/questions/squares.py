@@ -11,7 +11,6 @@ import numpy as np
 from analogical._checks import check_limit
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Ints, Note
-from analogical.arguments import asked_about, check_given, study_of
 from analogical.columns.columns import plain
 from analogical.columns.rules import ColumnOptions
 from analogical.count.groups import count_cells
@@ -20,7 +19,7 @@ from analogical.errors import InputError
 from analogical.questions.compared import NamedContext, NamedRow, name_rows
 from analogical.questions.interactions import sums_given
 from analogical.questions.relevance import asked_for
-from analogical.study import Asked, Given, GivenColumns, Study
+from analogical.study import Asked, Given, GivenColumns, Study, asked_about, check_given, study_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -222,7 +221,7 @@ def squares(
         given=study.names_of(context.columns),
         same_as=study.name_of(context.same_as),
         asked=asked_for(study, asked),
-        notes=table.notes,
+        notes=study.notes,
         backend=table.backend,
     )
 

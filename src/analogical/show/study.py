@@ -31,7 +31,7 @@ ARGUMENTS = {"squares": "first, second", "audit": "feature", "evidence": "featur
 def view_study(study: "Study") -> View:
     """The table, and a line for each function that takes this study."""
     table, once = study.table, study.duplicates == "once"
-    rows = counted(study.margins.n_rows, "distinct row" if once else "row")
+    rows = counted(int(study.label_sizes.sum()), "distinct row" if once else "row")
     units = "" if study.n_groups is None else f" in {counted(study.n_groups, 'group')}"
     return View(
         headline=f"Study of {counted(study.n_features, 'feature')} for {quoted(table.label)}"
@@ -49,7 +49,7 @@ def _functions_for(study: "Study") -> list[str]:
     if study.duplicates == "once":
         return ["relevance", "select"]
     refused = set() if study.n_groups is None else {"interactions"}
-    if study.engine_name != "memory":
+    if study.source is not None:
         refused |= {"relaxed_index", "compare"}
     return [name for name in QUESTIONS if name not in refused]
 

@@ -6,11 +6,11 @@ import pytest
 from conftest import coded
 from naive import naive_context_tables
 
-from analogical import Study, table_counts
+from analogical import Study
+from analogical import study as study_module
 from analogical.count import contexts as contexts_module
 from analogical.estimate.clusters import unit_p_value, varies_within_units
 from analogical.estimate.sizes import measure_size_of_units
-from analogical.table_counts import TableCounts
 
 
 def rows_and_labels(n_features=5, n_rows=400):
@@ -40,11 +40,11 @@ def test_numbers_do_not_depend_on_what_is_cached_merged_or_asked_first(change, n
     items = ITEMS[n_features]
     expected = answers(Study(rows, labels), items)
     if change == "nothing cached":
-        monkeypatch.setattr(table_counts, "HELD_CELLS", 0)
+        monkeypatch.setattr(study_module, "CELLS", 0)
     elif change == "all merged":
         monkeypatch.setattr(contexts_module, "FEW_CONTEXTS", 0)
     elif change == "blocks of one":
-        monkeypatch.setattr(table_counts, "CELLS", 1)
+        monkeypatch.setattr(study_module, "CELLS", 1)
     study = Study(rows, labels)
     if change == "contexts first":
         for item in items:
@@ -76,7 +76,7 @@ def test_contexts_of_eight_rows_each_are_not_many(n_rows, n_merged, monkeypatch)
 
 def test_contexts_are_counted_once_and_tested_with_their_codes(monkeypatch):
     counted, tested = [], []
-    count, test_stack = TableCounts._count, table_counts.test_stack
+    count, test_stack = Study._count, study_module.test_stack
 
     def counting(self, items):
         for block, stack in count(self, items):
@@ -87,8 +87,8 @@ def test_contexts_are_counted_once_and_tested_with_their_codes(monkeypatch):
         tested.append(stack.given is not None)
         return test_stack(stack, *sizes)
 
-    monkeypatch.setattr(TableCounts, "_count", counting)
-    monkeypatch.setattr(table_counts, "test_stack", testing)
+    monkeypatch.setattr(Study, "_count", counting)
+    monkeypatch.setattr(study_module, "test_stack", testing)
     rows, labels = rows_and_labels(14)
     study = Study(rows, labels)
     for _ in range(2):
@@ -101,14 +101,14 @@ def test_contexts_are_counted_once_and_tested_with_their_codes(monkeypatch):
 
 def test_features_given_many_columns_are_counted_in_one_search(monkeypatch):
     searches = []
-    search = table_counts.sum_contexts
+    search = study_module.sum_contexts
 
     def searching(rows, **options):
         searches.append(options["features"])
         return search(rows, **options)
 
-    monkeypatch.setattr(table_counts, "sum_contexts", searching)
-    monkeypatch.setattr(table_counts, "HELD_CELLS", 0)  # a limit for other contexts
+    monkeypatch.setattr(study_module, "sum_contexts", searching)
+    monkeypatch.setattr(study_module, "CELLS", 0)  # a limit for other contexts
     rows, labels = rows_and_labels(14)
     study = Study(rows, labels)
     for _ in range(2):
