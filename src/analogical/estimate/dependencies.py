@@ -323,7 +323,7 @@ class _Sorted:
 def confirmed(found: Dependencies, rows_of: Callable[[Sequence[int]], CodedRows]) -> Dependencies:
     """What a sample shows and all rows show too; ``rows_of`` groups all rows by some columns.
 
-    What only the sample's dependencies hide is not found: of columns that are equal in the sample, the first is searched.
+    Of columns that are equal in the sample only the first is searched, so what holds for another one is not found.
     """
 
     def sizes(*columns: int) -> Ints:
