@@ -142,7 +142,7 @@ def test_the_rows_searched_know_their_units(monkeypatch):
     monkeypatch.setattr("analogical.study.SEARCH_ROWS", 200)
     rows, labels = rows_and_labels()
     units = np.arange(400) // 3
-    sample = Study(rows, labels, groups=units)._sample
+    sample = Study(rows, labels, groups=units).sample
     chosen = np.linspace(0, 399, 200).astype(int)
     assert sample.codes(sample.unit).tolist() == units[chosen].tolist()
     expected = unit_p_value(coded(np.column_stack([rows[:, :2], units])[chosen], labels[chosen]))

@@ -4,7 +4,8 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, wraps
+from functools import cached_property
+from itertools import chain
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, Unpack
 
 import numpy as np
@@ -107,18 +108,6 @@ class MergedRows(NamedTuple):
     rows: CodedRows
 
 
-def of_the_sample(find: "Callable[[Study], Answer]") -> "cached_property[Answer]":
-    """A cached property that is found on the rows searched: a study with a sample asks its sample."""
-
-    @wraps(find)
-    def ask(study: "Study") -> Answer:
-        sample = study._sample
-        answer: Answer = find(study) if sample is study else getattr(sample, find.__name__)
-        return answer
-
-    return cached_property(ask)
-
-
 @dataclass(frozen=True)
 class GivenColumns:
     """What a feature is compared given."""
@@ -213,12 +202,10 @@ class Study:
         """Rows of the table, with their weights; identical rows count even with ``duplicates="once"``."""
         self.n_groups = table.n_units if self.source is None else self.source.n_groups
         self.is_weighted, self.n_features = table.is_weighted, len(table.names)
-        fine = table.fine if duplicates == "count" else {}
-        self.fine_sizes: Mapping[int, Ints] = (
-            {i: np.bincount(codes, table.weights).astype(np.int64) for i, codes in fine.items()}
-            if table.fine_sizes is None
-            else table.fine_sizes
-        )
+        fine_sizes = table.fine_sizes
+        if fine_sizes is None:
+            fine_sizes = {i: np.bincount(codes, table.weights).astype(np.int64) for i, codes in table.fine.items()}
+        self.fine_sizes: Mapping[int, Ints] = fine_sizes if duplicates == "count" else {}
         """Rows of each of the finest bins of a number, missing cells last, by feature."""
         self.bins = [(i, n_bins) for i in sorted(self.fine_sizes) for n_bins in NUMBERS_OF_BINS]
         """Columns after the features: numbers in other numbers of bins, for contexts only."""
@@ -427,43 +414,35 @@ class Study:
 
     def _stacks(self, items: Sequence[Item]) -> Iterator[tuple[list[Item], Stack]]:
         """The contexts of items, many items at a time: first cached contexts, then new ones, which are tested too."""
-        held = [item for item in items if item in self._held]
-        new = [item for item in items if item not in self._held]
+        held, new = ([item for item in items if (item in self._held) == is_held] for is_held in (True, False))
         for block in _blocks(held, lambda item: len(self._held[item].sizes)):
             yield block, Stack.of([self._held[item] for item in block])
-        for block, stack in self._count(new):
+        few = [item for item in new if pools_contexts(1 + len(item[1]))]
+        given_few = (
+            ([item for block, _ in parts for item in block], Stack.joined([stack for _, stack in parts]))
+            for parts in _blocks(self._count_given(few), lambda part: len(part[1].contexts.sizes))
+        )
+        for block, stack in chain(given_few, self._count_alike([item for item in new if item not in few])):
             if any(item not in self._tested for item in block):
                 value_sizes = [self.value_sizes(feature) for feature, _ in block]
                 tested = test_stack(stack, value_sizes, self.label_sizes)
                 self._tested.update(zip(block, tested, strict=True))
-            self._hold(block, stack)
+            if stack.given is not None:  # these are counted again quickly, so there is a limit for them
+                self._n_held += len(stack.merged.contexts.sizes)
+            if stack.given is None or self._n_held <= 4 * CELLS:
+                self._held.update(zip(block, stack.merged.split(), strict=True))
             yield block, stack.merged
 
-    def _hold(self, block: list[Item], stack: Stack) -> None:
-        """Cache contexts; those whose codes are known are counted again quickly, so there is a limit for them."""
-        if stack.given is not None:
-            self._n_held += len(stack.merged.contexts.sizes)
-        if stack.given is None or self._n_held <= 4 * CELLS:
-            self._held.update(zip(block, stack.merged.split(), strict=True))
-
-    def _count(self, items: Sequence[Item]) -> Iterator[tuple[list[Item], Stack]]:
-        """Count the contexts of items: given few columns, with the codes of contexts, many items at a time.
-
-        Given more columns, items with the same columns are counted in one search for rows that agree.
-        """
-        few = [item for item in items if pools_contexts(1 + len(item[1]))]
-        for parts in _blocks(self._count_given(few), lambda part: len(part[1].contexts.sizes)):
-            yield [item for block, _ in parts for item in block], Stack.joined([stack for _, stack in parts])
+    def _count_alike(self, items: Sequence[Item]) -> Iterator[tuple[list[Item], Stack]]:
+        """Count the contexts of items given many columns: those with the same columns in one search for equal rows."""
         alike: dict[tuple[int, ...], list[Item]] = {}
         for feature, given in items:
-            if not pools_contexts(1 + len(given)):
-                alike.setdefault(tuple(sorted((feature, *given))), []).append((feature, given))
+            alike.setdefault(tuple(sorted((feature, *given))), []).append((feature, given))
         for columns, some in alike.items():
-            place = {column: k for k, column in enumerate(columns)}
-            features = [place[feature] for feature, _ in some]
-            kept = sum_contexts(self.rows_of(columns), features=features, n_jobs=self.n_jobs).kept
-            for item in some:
-                yield [item], Stack.of([kept[place[item[0]]].contexts])
+            places = [columns.index(feature) for feature, _ in some]
+            kept = sum_contexts(self.rows_of(columns), features=places, n_jobs=self.n_jobs).kept
+            for item, place in zip(some, places, strict=True):
+                yield [item], Stack.of([kept[place].contexts])
 
     def _count_given(self, items: Sequence[Item]) -> Iterator[tuple[list[Item], Stack]]:
         """Count the contexts of items with their codes, some features with the same given columns at a time.
@@ -514,9 +493,11 @@ class Study:
         least = min(left, key=lambda c: left[c], default=None)
         return int(self.owner[least]) if least is not None and left[least] <= COPY else None
 
-    @of_the_sample
+    @cached_property
     def deciding(self) -> tuple[int, ...]:
         """The columns of the deciding set, including other features that are significant given it."""
+        if self.sample is not self:
+            return self.sample.deciding
         members = list(self.searched.columns)
         while len(members) < min(MOST_MEMBERS, len(self.decider.varying)):
             gains = self.decider.further(members, self.searched.together)
@@ -563,7 +544,7 @@ class Study:
 
     def entropy_left(self, feature: int, column: int) -> float:
         """Conditional entropy of a feature given a column, as a share of its entropy, on the rows searched."""
-        sample = self._sample
+        sample = self.sample
         shares = sample.once(("entropy left", column), lambda: remaining_entropies(sample.rows, sample.codes(column)))
         return float(shares[feature])
 
@@ -586,21 +567,22 @@ class Study:
     @property
     def searched_rows(self) -> int:
         """Number of rows, with their weights, on which the deciding set is chosen."""
-        return self._sample.rows.n_rows
+        return self.sample.rows.n_rows
 
     @property
-    def _sample(self) -> "Study":
+    def sample(self) -> "Study":
         """The study of the rows searched: this study if it has few rows.
 
         Not cached: a study that refers to itself would keep its table, and the files of that, after its last use.
         """
-        return self if self.source is None and len(self.rows.codes) <= SEARCH_ROWS else self._subsample
+        is_small = self.source is None and len(self.rows.codes) <= SEARCH_ROWS
+        return self if is_small else self.once("sample", self._subsample)
 
-    @cached_property
     def _subsample(self) -> "Study":
         """The study of evenly spaced rows, or of the sample of a source."""
-        chosen, table = evenly(len(self.rows.codes), SEARCH_ROWS), self.table
+        table = self.table
         if self.source is None:
+            chosen = evenly(len(self.rows.codes), SEARCH_ROWS)
             rows = self.rows.take(chosen)
             table = replace(
                 table,
@@ -613,9 +595,11 @@ class Study:
             )
         return Study(replace(table, source=None), duplicates=self.duplicates, n_jobs=self.n_jobs)
 
-    @of_the_sample
+    @cached_property
     def decider(self) -> Decider:
         """The search for the deciding set."""
+        if self.sample is not self:
+            return self.sample.decider
         # not self below: a study must not refer to itself
         n_jobs, searched, n_bins, rank = self.n_jobs, self.rows, self.table.n_bins, self.rank
         rows = self.rows_of(range(len(self.owner)))
@@ -629,10 +613,10 @@ class Study:
 
         return Decider(Voting(rows, n_threads_for(n_jobs, rows.codes.size)), self.owner, by_relaxed_index, self.rank)
 
-    @of_the_sample
+    @cached_property
     def searched(self) -> Deciding:
         """The deciding set as the search found it, with the gain of each member."""
-        return self.decider.decide()
+        return self.decider.decide() if self.sample is self else self.sample.searched
 
 
 def _blocks(parts: Iterable[Part], n_cells: Callable[[Part], int]) -> Iterator[list[Part]]:
@@ -678,18 +662,9 @@ def study_of(
 ) -> Study:
     """The study that a public function was given, or the study of its table and label.
 
-    Parameters
-    ----------
-    without : sequence of str
-        Column options that the function does not have.
-    keep : sequence
-        Features that are never set aside, because the function is asked about them.
-    duplicates : {"count", "once"}, optional
-        None if the function has no such option and counts every row.
-    needs_rows : bool
-        Whether to refuse a table of which only groups come here, because the function compares whole rows.
-    needs_label : bool
-        Whether there must be a label; otherwise the study has none.
+    ``without`` are column options that the function does not have, ``keep`` features that it is asked about, which are
+    never set aside as ids. ``duplicates`` is None if the function has no such option and counts every row. A function
+    that compares whole rows (``needs_rows``) refuses a table of which only groups come here.
     """
     rules, name = rules_of(columns, verb, without), verb.__name__
     if isinstance(X, Study):
