@@ -161,7 +161,7 @@ def test_encoding_knows_of_counting_only_how_many_rows_it_can_count():
 def test_encoding_knows_of_estimating_only_leaks_of_the_label():
     for path in files_of("columns"):
         names = {name for name in imports_of(path, lazy=True) if name.startswith("analogical.estimate")}
-        assert names <= {"analogical.estimate.leaks"}, path.name
+        assert names <= {"analogical.estimate.dependencies"}, path.name
 
 
 def test_results_load_their_presentation_when_they_are_shown():

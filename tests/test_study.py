@@ -25,7 +25,7 @@ from analogical import (
     transitions,
 )
 from analogical import study as study_module
-from analogical.estimate.significance import adjust_for_features
+from analogical.estimate.tests import adjust_for_features
 from analogical.questions import relevance as relevance_module
 from analogical.show.study import QUESTIONS
 

@@ -9,7 +9,7 @@ from naive import naive_context_tables
 from analogical import Study
 from analogical import study as study_module
 from analogical.count import contexts as contexts_module
-from analogical.estimate.clusters import unit_p_value, varies_within_units
+from analogical.estimate.groups import unit_p_value, varies_within_units
 from analogical.estimate.sizes import measure_size_of_units
 
 
@@ -76,9 +76,9 @@ def test_contexts_of_eight_rows_each_are_not_many(n_rows, n_merged, monkeypatch)
 
 def test_contexts_are_counted_once_and_tested_with_their_codes(monkeypatch):
     counted, tested = [], []
-    count, test_stack = Study._count, study_module.test_stack
+    test_stack = study_module.test_stack
 
-    def counting(self, items):
+    def counting(count, self, items):
         for block, stack in count(self, items):
             counted.extend(block)
             yield block, stack
@@ -87,7 +87,8 @@ def test_contexts_are_counted_once_and_tested_with_their_codes(monkeypatch):
         tested.append(stack.given is not None)
         return test_stack(stack, *sizes)
 
-    monkeypatch.setattr(Study, "_count", counting)
+    for name in ("_count_given", "_count_alike"):
+        monkeypatch.setattr(Study, name, lambda self, items, count=getattr(Study, name): counting(count, self, items))
     monkeypatch.setattr(study_module, "test_stack", testing)
     rows, labels = rows_and_labels(14)
     study = Study(rows, labels)

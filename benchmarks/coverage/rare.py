@@ -14,7 +14,7 @@ import numpy as np
 from analogical._types import CodedRows
 from analogical.count.given import Cells, count_given
 from analogical.count.groups import merge_rows
-from analogical.estimate.significance import test_stack
+from analogical.estimate.tests import test_stack
 
 __all__ = ["rare"]
 

@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from scipy.stats import chi2
 
 from analogical._types import CodedRows
-from analogical.estimate.clusters import unit_p_value
+from analogical.estimate.groups import unit_p_value
 
 __all__ = ["clusters"]
 

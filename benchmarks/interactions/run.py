@@ -20,7 +20,7 @@ from pair_samples import Setting, all_settings, draw
 from analogical import interactions
 from analogical.count.squares import PairTables
 from analogical.estimate.interactions import PairSums, SquareSums
-from analogical.estimate.significance import adjust_for_features
+from analogical.estimate.tests import adjust_for_features
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))

@@ -17,8 +17,8 @@ from analogical.columns.integers import dense_codes
 from analogical.count.groups import are_few, count_keys
 from analogical.count.pairs import count_pairs
 from analogical.errors import InputError, MissingDependencyError
-from analogical.estimate.index import ari_of, score_pairs
 from analogical.estimate.radius import relaxed_scores
+from analogical.estimate.status import ari_of, score_pairs
 
 __all__ = [
     "LONG",

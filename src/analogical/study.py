@@ -23,15 +23,21 @@ from analogical.count.listing import ListedRows
 from analogical.count.pairs import count_pairs, sum_contexts
 from analogical.count.threads import n_threads_for
 from analogical.errors import InputError
-from analogical.estimate.clusters import unit_p_value, varies_within_units
 from analogical.estimate.deciding import COPY, MOST_MEMBERS, MOST_TRIED, Decider, Deciding
-from analogical.estimate.dependencies import Dependencies, TableRows, confirmed, find_dependencies
-from analogical.estimate.effect import EffectSums
-from analogical.estimate.entropies import explained_by_chance, remaining_entropies
-from analogical.estimate.leaks import find_leaks, predicted_by_cut
-from analogical.estimate.significance import Tested, adjust_for_features, pools_contexts, test_stack
-from analogical.estimate.sizes import Size, measure_size_of_units, measure_sizes
+from analogical.estimate.dependencies import (
+    Dependencies,
+    TableRows,
+    confirmed,
+    explained_by_chance,
+    find_dependencies,
+    find_leaks,
+    predicted_by_cut,
+    remaining_entropies,
+)
+from analogical.estimate.groups import unit_p_value, varies_within_units
+from analogical.estimate.sizes import EffectSums, Size, measure_size_of_units, measure_sizes
 from analogical.estimate.status import LEVEL
+from analogical.estimate.tests import Tested, adjust_for_features, pools_contexts, test_stack
 from analogical.estimate.votes import Voting
 from analogical.outside import encode_outside, is_outside
 

@@ -11,7 +11,7 @@ from scipy.stats import binomtest, pearsonr
 from scipy.stats import t as student
 
 from analogical import InputError, relevance
-from analogical.estimate.clusters import unit_p_value
+from analogical.estimate.groups import unit_p_value
 
 
 def repeated(rng, *, n_units=40, rows_each=6, within=0.0, between=0.0, own=0.4, n_contexts=1, sizes=None):
@@ -218,15 +218,15 @@ def test_where_both_tell_twice_the_smaller_counts():
     flat = [k for k in range(60) if means[k] == 0.5]  # among these, units do not differ
     held = np.isin(unit, flat)
     assert p_of(rows[held], labels[held], unit[held], (0,)) < 0.1
-    from analogical.estimate import clusters
+    from analogical.estimate import groups as groups_module
 
     table = coded(np.column_stack([rows[:, :1], unit]), labels)
-    parts = clusters._p_within(table), clusters._p_between(table)
+    parts = groups_module._p_within(table), groups_module._p_between(table)
     assert not any(map(math.isnan, parts))
     assert both == 2 * min(parts)
     table = table.take(held)
-    assert math.isnan(clusters._p_between(table))
-    assert p_of(rows[held], labels[held], unit[held], (0,)) == clusters._p_within(table)
+    assert math.isnan(groups_module._p_between(table))
+    assert p_of(rows[held], labels[held], unit[held], (0,)) == groups_module._p_within(table)
 
 
 @pytest.mark.parametrize("seed", range(6))

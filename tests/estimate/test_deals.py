@@ -11,8 +11,8 @@ import analogical
 from analogical import relevance
 from analogical.count.contexts import Stack
 from analogical.count.pairs import sum_contexts
-from analogical.estimate import deals
-from analogical.estimate.deals import DealMoments, pearson_tail
+from analogical.estimate import permutations
+from analogical.estimate.permutations import DealMoments, pearson_tail
 from analogical.study import Study
 
 
@@ -104,7 +104,7 @@ def test_a_context_without_room_that_varies_most_leaves_no_room():
     weights = [1] * 20 + [5_000] + [0] * 20 + [5_003] + [3, 0, 0, 3]
     alone = moments_of(rows[:42], labels[:42], 0, weights[:42])
     together = moments_of(rows, labels, 0, weights)
-    assert alone.room > deals.ENOUGH
+    assert alone.room > permutations.ENOUGH
     assert together.room < 2
     assert math.isnan(together.p_value())
 

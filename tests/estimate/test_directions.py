@@ -11,7 +11,8 @@ from scipy.stats import chi2, fisher_exact, hypergeom
 
 from analogical.count.contexts import Stack
 from analogical.count.pairs import sum_contexts
-from analogical.estimate.directions import (
+from analogical.estimate.permutations import smallest_of
+from analogical.estimate.tests import (
     DirectionTests,
     Kinds,
     TableSums,
@@ -20,7 +21,6 @@ from analogical.estimate.directions import (
     quadratic_forms,
     rooms_of_tables,
 )
-from analogical.estimate.laws import smallest_of
 
 
 def small_table(seed, n_labels=3):
@@ -270,7 +270,7 @@ def test_the_finest_table_with_room_is_taken(turned):
 
 
 def test_a_test_that_could_not_be_so_small_does_not_count():
-    from analogical.estimate.laws import PValue
+    from analogical.estimate.permutations import PValue
 
     found = smallest_of([PValue(0.01, 0.001), PValue(0.3, 0.2), PValue(0.5, 0.005), PValue(math.nan)])
     assert found.p == pytest.approx(0.02)

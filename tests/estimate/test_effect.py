@@ -9,7 +9,7 @@ from naive import naive_deals, naive_effect_losses, naive_effect_sums, naive_pai
 
 from analogical import relevance
 from analogical.count.pairs import sum_contexts
-from analogical.estimate.effect import EffectSums, skewed_interval
+from analogical.estimate.sizes import EffectSums, skewed_interval
 
 
 def lists(rows, labels):

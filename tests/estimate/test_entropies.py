@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from conftest import coded
 
-from analogical.estimate.entropies import explained_by_chance, remaining_entropies
+from analogical.estimate.dependencies import explained_by_chance, remaining_entropies
 
 
 def entropy(sizes):

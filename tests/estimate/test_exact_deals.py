@@ -9,9 +9,8 @@ from naive import naive_deals, naive_separation
 
 from analogical.count.contexts import Stack
 from analogical.count.pairs import sum_contexts
-from analogical.estimate import exact_deals
-from analogical.estimate.deals import DealMoments, is_informative
-from analogical.estimate.exact_deals import FewDeals, p_values_any_direction
+from analogical.estimate import permutations
+from analogical.estimate.permutations import DealMoments, FewDeals, is_informative, p_values_any_direction
 
 
 def contexts_of(rows, labels, weights=None):
@@ -73,19 +72,19 @@ def test_no_context_has_fewer_deals_than_it_seems(seed):
     rows[:2, 0], labels[:2] = (0, 1), (0, 1)
     contexts = contexts_of(rows, labels)
     if is_informative(contexts).all():
-        (least,) = exact_deals._fewest_deals(contexts)
+        (least,) = permutations._fewest_deals(contexts)
         assert 2 <= least <= len(few_deals(rows, labels).more)
 
 
 def test_very_many_values_are_seen_to_have_many_deals_before_any_is_made():
     """Of 400 values any can have one rare label, and any two can have two."""
     one, two = (np.append(np.zeros(800 - k, int), np.ones(k, int)) for k in (1, 2))
-    fewest = [exact_deals._fewest_deals(contexts_of([(v,) for v in range(400)] * 2, y))[0] for y in (one, two)]
+    fewest = [permutations._fewest_deals(contexts_of([(v,) for v in range(400)] * 2, y))[0] for y in (one, two)]
     assert fewest == [400, 400 * 399 / 2]
 
 
 def test_many_values_are_not_counted():
-    rows = [(v,) for v in range(exact_deals.MAX_DEALS + 1)] * 2
+    rows = [(v,) for v in range(permutations.MAX_DEALS + 1)] * 2
     assert few_deals(rows, [0] * (len(rows) - 1) + [1]) is None  # any of the values can have the rare label
 
 

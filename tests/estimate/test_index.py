@@ -3,7 +3,7 @@
 import numpy as np
 
 from analogical.count.counts import PairCounts
-from analogical.estimate.index import ari_of, paper_status_of, score_pairs
+from analogical.estimate.status import ari_of, paper_status_of, score_pairs
 
 
 def test_index_and_status_of_every_kind_of_feature():

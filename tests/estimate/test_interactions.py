@@ -23,7 +23,7 @@ from analogical.estimate.interaction_tests import (
     tail_probability,
 )
 from analogical.estimate.interactions import Moment, PairSums, SquareSums, rank_pairs, square_matrix, sum_pairs
-from analogical.estimate.intervals import t_quantile
+from analogical.estimate.sizes import t_quantile
 
 
 def sum_squares(tables, n_contexts):

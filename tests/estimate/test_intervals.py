@@ -9,7 +9,7 @@ from naive import naive_counts, naive_jackknife, naive_kish, naive_pair_variance
 
 from analogical.count.counts import RowProfile
 from analogical.count.pairs import sum_contexts
-from analogical.estimate.intervals import (
+from analogical.estimate.sizes import (
     corrected_variance,
     jackknife_variance,
     share_interval,

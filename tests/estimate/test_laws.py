@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import fisher_exact, hypergeom, nchypergeom_fisher
 
-from analogical.estimate.laws import Law, hypergeometric, law_of_contexts
+from analogical.estimate.permutations import Law, hypergeometric, law_of_contexts
 
 
 @st.composite

@@ -7,7 +7,7 @@ from conftest import coded
 
 from analogical import relevance
 from analogical._types import Note
-from analogical.estimate.leaks import find_leaks, predicted_by_cut
+from analogical.estimate.dependencies import find_leaks, predicted_by_cut
 
 RNG = np.random.default_rng(5)
 LABELS = RNG.integers(0, 2, 200)

@@ -16,11 +16,17 @@ from analogical import Study, relevance
 from analogical.count.contexts import Stack
 from analogical.count.given import Cells, count_given
 from analogical.count.pairs import sum_contexts
-from analogical.estimate import directions, significance
-from analogical.estimate.directions import Kinds, quadratic_forms
-from analogical.estimate.laws import PValue, smallest_of
-from analogical.estimate.significance import adjust_for_features, combine, p_values_of, pools_contexts
-from analogical.estimate.strata import strata_p_values
+from analogical.estimate import tests as tests_module
+from analogical.estimate.permutations import PValue, smallest_of
+from analogical.estimate.tests import (
+    Kinds,
+    adjust_for_features,
+    combine,
+    p_values_of,
+    pools_contexts,
+    quadratic_forms,
+    strata_p_values,
+)
 
 
 def test_the_smallest_of_the_known_p_values_counts_as_often_as_there_are():
@@ -283,7 +289,7 @@ def feature_p_values(table):
     found = []
     for i in range(table.n_features):
         stack = stack_given_others(table, i)
-        (tested,) = significance.test_stack(stack, [table.value_sizes(i)], table.label_sizes())
+        (tested,) = tests_module.test_stack(stack, [table.value_sizes(i)], table.label_sizes())
         found.append(math.nan if tested is None else tested.p_value)
     return np.array(found)
 
@@ -459,7 +465,7 @@ def test_strata_of_a_feature_are_taken_together(monkeypatch):
         calls.append(len(deviations))
         return quadratic_forms(deviations, covariances)
 
-    monkeypatch.setattr(directions, "quadratic_forms", forms)
+    monkeypatch.setattr(tests_module, "quadratic_forms", forms)
     rng = np.random.default_rng(0)
     rows, labels = np.column_stack([rng.integers(0, 2, 8000), np.arange(8000) // 80]), rng.integers(0, 2, 8000)
     assert 0 < strata_p_value(coded(rows, labels), 0) <= 1

@@ -24,7 +24,7 @@ import analogical
 from analogical import InputError, audit
 from analogical.count.pairs import sum_contexts
 from analogical.estimate import differences
-from analogical.estimate.clusters import unit_p_value
+from analogical.estimate.groups import unit_p_value
 from analogical.show.views import view_of
 
 audit_all = partial(audit, given="all")

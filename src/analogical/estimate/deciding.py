@@ -19,7 +19,7 @@ from analogical._types import CodedRows, Floats, Ints, Positions
 from analogical.count.given import Cells
 from analogical.count.groups import equal_columns
 from analogical.count.threads import one_blas_thread
-from analogical.estimate.entropies import remaining_entropy
+from analogical.estimate.dependencies import remaining_entropy
 from analogical.estimate.votes import Candidate, State, Voting
 
 __all__ = [

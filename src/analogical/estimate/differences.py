@@ -17,11 +17,15 @@ import numpy as np
 
 from analogical._types import CodedRows, Floats, Ints
 from analogical.count.contexts import Contexts
-from analogical.estimate.clusters import unit_p_value
-from analogical.estimate.deals import pearson_tail
-from analogical.estimate.intervals import corrected_variance, jackknife_variance, t_quantile
-from analogical.estimate.laws import hypergeometric, law_of_contexts
-from analogical.estimate.sizes import ROUNDING, measure_size_of_units
+from analogical.estimate.groups import unit_p_value
+from analogical.estimate.permutations import hypergeometric, law_of_contexts, pearson_tail
+from analogical.estimate.sizes import (
+    ROUNDING,
+    corrected_variance,
+    jackknife_variance,
+    measure_size_of_units,
+    t_quantile,
+)
 
 __all__ = [
     "PairedDifference",

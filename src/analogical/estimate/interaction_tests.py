@@ -22,7 +22,7 @@ import numpy as np
 
 from analogical._types import Bools, Floats, Positions
 from analogical.count.squares import PairTables
-from analogical.estimate.deals import pearson_tail
+from analogical.estimate.permutations import pearson_tail
 
 __all__ = [
     "AdditiveFits",

@@ -33,9 +33,9 @@ from analogical.estimate.interaction_tests import (
     label_products,
     tail_probability,
 )
-from analogical.estimate.intervals import t_quantile, upper_end, wilson
-from analogical.estimate.significance import adjust_for_features, combine
+from analogical.estimate.sizes import t_quantile, upper_end, wilson
 from analogical.estimate.status import Status, status_ranks
+from analogical.estimate.tests import adjust_for_features, combine
 
 __all__ = [
     "MAX_MATRIX",

@@ -16,8 +16,8 @@ from analogical.count.groups import merge_rows
 from analogical.count.pairs import count_pairs
 from analogical.count.threads import n_threads_for
 from analogical.estimate.attribution import noisy_or
-from analogical.estimate.index import score_pairs
 from analogical.estimate.sampling import distance_weight, estimate_distances, find_neighbours, rows_compared
+from analogical.estimate.status import score_pairs
 
 __all__ = ["Radius", "Reach", "choose_reach", "relaxed_scores"]
 

@@ -1,19 +1,35 @@
-"""The size of an effect: the part that all contexts share, and the part that differs between them.
+"""The size of an effect, with its interval: the part that all contexts share, and the part that differs between them.
 
-The effect is the mean over pairs of half the squared distance between the label shares of their two values. If rows
-repeat there is an unbiased estimate (``effect``), but a squared difference is unstable in small contexts. A *common*
-difference is stable: least squares with a constant for each context gives one share per value and label (for two values
-the difference of Mantel and Haenszel), and half its square, minus its variance, is the common part of the effect. It
-needs no repeated rows, and it is 0 for an exclusive or. The difference v between the whole effect and the common part
-has the weight v^2 / (v^2 + variance): little if it is mostly chance. On 408 features of known rules the root of the sum
-has a root mean square error of .052, the whole effect alone of .062, the common part alone of .193, the larger of the
-two of .050, but that trusts a difference between two pairs of rows.
+*Effect and noise.* For values a and b of a feature in one context, with label shares p_a and p_b,
+
+    P(labels differ across a and b) = (P(differ within a) + P(differ within b)) / 2  +  |p_a - p_b|^2 / 2
+
+so the index is noise plus effect: the mean over pairs of half the squared distance between the label shares of their
+two values. If a value has two rows or more, pairs of its own rows, which are identical, estimate without bias how often
+its labels differ. The *whole* effect is the mean over all pairs of rows of such values of (labels differ) - (mean of
+the two within-value rates). It is unbiased: 0 in expectation if the feature changes no label share, and the index
+itself if labels have no noise. With two classes its root is the root mean square difference of label shares.
+
+*The common part.* A squared difference is unstable in small contexts. A common difference is stable: least squares with
+a constant for each context gives one share per value and label (for two values the difference of Mantel and Haenszel),
+and half its square, minus its variance, is the common part of the effect. It needs no repeated rows, and it is 0 for an
+exclusive or. The difference v between the whole effect and the common part has the weight v^2 / (v^2 + variance):
+little if it is mostly chance. On 408 features of known rules the root of the sum has a root mean square error of .052,
+the whole effect alone of .062, the common part alone of .193, the larger of the two of .050, but that trusts a
+difference between two pairs of rows.
+
+*Standard errors of shares of pairs.* One row is in many pairs, so pairs are not independent. For a feature with P
+pairs, C of them changed, theta = C / P, and a row r in d_r pairs, c_r of them changed, the index without row r is
+(C - c_r) / (P - d_r): the jackknife over rows in closed form. A pair depends on two rows, so the jackknife counts the
+variance of single pairs, theta (1 - theta) / P, twice; it is subtracted once (Efron and Stein 1981; the same correction
+makes a variance robust to dyads, Aronow et al. 2015).
 """
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,11 +40,226 @@ from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import RowProfile
 from analogical.count.given import Cells
 from analogical.count.groups import merge_rare
-from analogical.estimate.directions import diagonals
-from analogical.estimate.effect import EffectSums, skewed_interval
-from analogical.estimate.intervals import FEWEST_FREE, LEAST, MANY, share_interval, t_quantile
 
-__all__ = ["ROUNDING", "CommonDifference", "Size", "ValueDifference", "measure_size_of_units", "measure_sizes"]
+__all__ = [
+    "ROUNDING",
+    "CommonDifference",
+    "EffectSums",
+    "Size",
+    "ValueDifference",
+    "corrected_variance",
+    "diagonals",
+    "jackknife_variance",
+    "measure_size_of_units",
+    "measure_sizes",
+    "share_interval",
+    "share_variance",
+    "skewed_interval",
+    "student_quantile",
+    "t_quantile",
+    "upper_end",
+    "wilson",
+]
+
+ROUNDING_SHARE = 1e-12
+"""A variance below this share of the variances that it is computed from is rounding error."""
+ZERO_VARIANCE = 1e-24
+"""A variance below this is rounding error."""
+LEAST = 0.5
+"""Smallest effective number of pairs (Kish), that of pairs within one group."""
+MANY = 30
+"""Effective rows, pairs, or degrees of freedom, from which a sum is treated as normal: the usual convention."""
+FEWEST_FREE = 3.0
+"""Smallest degrees of freedom: with fewer, Student's quantile is too large to be useful."""
+
+
+def share_interval(profile: RowProfile, n_rows: int, confidence: float) -> tuple[float, float]:
+    """Interval of the share of changed pairs in a table of n_rows rows.
+
+    Wilson's interval for a share, on the number of independent pairs that would have this variance. Where no pair or
+    every pair changed the variance is 0, and Kish's effective number of pairs is used. A row with a rare value is in
+    hundreds of pairs: where Kish's number is small, it is an upper limit, and where few rows dominate the variance,
+    Student's quantile replaces the normal one.
+    """
+    share, variance = profile.n_changed / profile.n_pairs, share_variance(profile, n_rows)
+    pair_variance, n_kish = share * (1 - share), max(profile.n_effective, LEAST)
+    n = pair_variance / variance if variance > 0 and pair_variance > 0 else n_kish  # a share may be rounded to 1
+    if n_kish < MANY:
+        n = min(n, n_kish)
+    pulls = np.asarray(share * profile.pairs - profile.changed, np.float64) * (variance > 0)
+    return wilson(share, min(n, profile.n_pairs), student_quantile(pulls, profile.rows, confidence))
+
+
+def share_variance(profile: RowProfile, n_rows: int) -> float:
+    """Variance of the share of changed pairs in a table of n_rows rows."""
+    n_pairs, n_changed = profile.n_pairs, profile.n_changed
+    share = n_changed / n_pairs
+    variance = jackknife_variance(n_pairs, n_changed, profile.pairs, profile.changed, profile.rows, n_rows)
+    return corrected_variance(variance, share * (1 - share) / n_pairs)
+
+
+def jackknife_variance(n_pairs: int, total: float, pairs: Ints, parts: Ints | Floats, rows: Ints, n_rows: int) -> float:
+    """Variance of total / n_pairs by leaving out one row of n_rows at a time.
+
+    ``rows`` rows are in ``pairs`` pairs each, which contribute ``parts`` to ``total``; rows without pairs may be left
+    out of these arrays. A row that is in every pair leaves no pairs: since parts - ratio * pairs is 0 for it, it counts
+    as changing nothing.
+    """
+    ratio = total / n_pairs
+    remaining = n_pairs - pairs
+    moves = np.where(remaining > 0, (ratio * pairs - parts) / np.maximum(remaining, 1), 0.0)
+    mean = float((rows * moves).sum()) / n_rows
+    n_without = n_rows - int(rows.sum())  # rows without pairs change nothing
+    squares = float((rows * (moves - mean) ** 2).sum()) + n_without * mean**2
+    return (n_rows - 1) / n_rows * squares
+
+
+def corrected_variance(jackknife: float, pair_variance: float) -> float:
+    """The jackknife variance minus the variance of single pairs, which it counts twice.
+
+    The true variance is between half of the jackknife variance and all of it, whatever the pairs share.
+    """
+    variance = min(max(jackknife - pair_variance, jackknife / 2), jackknife)
+    return variance if variance > max(ROUNDING_SHARE * pair_variance, ZERO_VARIANCE) else 0.0
+
+
+def student_quantile(pulls: Floats, rows: Ints, confidence: float) -> float:
+    """Quantile for an interval whose variance is the sum of squared ``pulls``, of ``rows`` rows each.
+
+    If few rows dominate the sum, it is uncertain itself: Student's t with Satterthwaite's degrees of freedom,
+    (sum u^2)^2 / sum u^4.
+    """
+    squares = pulls.astype(np.float64) ** 2
+    fourth = float((rows * squares**2).sum())
+    return t_quantile(float((rows * squares).sum()) ** 2 / fourth if fourth > 0 else math.inf, confidence)
+
+
+def t_quantile(freedom: float, confidence: float) -> float:
+    """Two-sided quantile of Student's t with 3 degrees of freedom or more, from 30 on of the normal distribution."""
+    if freedom >= MANY:
+        return NormalDist().inv_cdf((1 + confidence) / 2)
+    from scipy.special import stdtrit
+
+    return float(stdtrit(max(freedom, FEWEST_FREE), (1 + confidence) / 2))
+
+
+def upper_end(effect: float, variance: float, slope: float, quantile: float) -> float:
+    """Upper end of the interval of an effect whose variance grows with it, at most 1.
+
+    The end x solves (x - effect)^2 = q^2 (variance + slope (x - effect)), as in Wilson's interval for a share. A
+    negative effect counts as 0.
+    """
+    half = quantile**2 * slope / 2
+    return min(max(effect, 0.0) + half + math.sqrt(half**2 + quantile**2 * variance), 1.0)
+
+
+def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
+    """Wilson's interval for a share of n independent trials; n need not be whole."""
+    z2 = quantile**2
+    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = math.sqrt(z2 / n * (share * (1 - share) + z2 / (4 * n))) / (1 + z2 / n)
+    return (0.0 if share == 0 else max(middle - half, 0.0)), (1.0 if share == 1 else min(middle + half, 1.0))
+
+
+@dataclass(frozen=True)
+class EffectSums:
+    """Sums over the pairs of a feature whose values both have repeated rows.
+
+    The arrays have an entry for each entry of the profile: the pairs, and the sum of effects, that are lost without a
+    row.
+    """
+
+    profile: RowProfile
+    """How many rows are in how many of these pairs."""
+    noise: float
+    """Sum over the pairs of the mean of the two within-value rates."""
+    lost_pairs: Ints
+    lost_effect: Floats
+
+    @classmethod
+    def of(cls, contexts: Contexts) -> "EffectSums":
+        """From the contexts of a feature."""
+        return cls.of_stack(Stack.of([contexts]))[0]
+
+    @classmethod
+    def of_stack(cls, stack: Stack) -> "list[EffectSums]":
+        """For each of several features, from their contexts."""
+        repeated = stack.with_repeats()
+        contexts = repeated.contexts
+        if not len(contexts):
+            nothing, no_pulls = np.zeros(0, np.int64), np.zeros(0)
+            return [cls(RowProfile(nothing, nothing, nothing), 0.0, nothing, no_pulls)] * stack.n_features
+        n, first = contexts.value_parts.sizes, contexts.value_starts  # rows of each value of each context
+        value, owner = contexts.value_of_cell, contexts.value_parts.owner
+        agreeing = np.add.reduceat(contexts.sizes * (contexts.sizes - 1), first)
+        within = 1 - agreeing / (n * (n - 1))
+        others = contexts.n_rows[owner] - n  # rows of the other values
+        # Sums over the values of each context: of n w and of n w (rows of other values); half the latter is its noise.
+        disagreeing = np.bincount(owner, weights=n * within).astype(np.float64)
+        doubled_noise = np.bincount(owner, weights=n * within * others)
+        lost_pairs, lost_noise = _losses(contexts, n, within, agreeing, disagreeing)
+        of_value = np.add.reduceat(contexts.sizes * contexts.changed, first)
+        lost_effect = np.where(n[value] > 2, contexts.changed, of_value[value]) - lost_noise
+        rows = contexts.sizes * contexts.times[contexts.owner]
+        noise = (repeated.sums(contexts.times * doubled_noise) / 2).tolist()
+        return [
+            cls(
+                RowProfile(contexts.pairs[cells], contexts.changed[cells], rows[cells]),
+                noise[k],
+                lost_pairs[cells],
+                lost_effect[cells],
+            )
+            for k, cells in enumerate(repeated.cells())
+        ]
+
+    @property
+    def n_pairs(self) -> int:
+        """Pairs that the effect is computed from."""
+        return self.profile.n_pairs
+
+    def effect(self) -> float:
+        """The effect; NaN if no context has two values with repeated rows."""
+        return (self.profile.n_changed - self.noise) / self.n_pairs if self.n_pairs else math.nan
+
+    def noise_rate(self) -> float:
+        """How often labels differ by noise alone in these pairs."""
+        return self.noise / self.n_pairs if self.n_pairs else math.nan
+
+    def variance(self, n_rows: int) -> float:
+        """Variance of the effect by leaving out one row of n_rows at a time."""
+        total = self.effect() * self.n_pairs
+        return jackknife_variance(self.n_pairs, total, self.lost_pairs, self.lost_effect, self.profile.rows, n_rows)
+
+
+def skewed_interval(effect: float, variance: float, quantile: float) -> tuple[float, float]:
+    """Interval of an effect whose variance grows with it.
+
+    An effect is half a squared difference, so its variance is about proportional to it, and a small estimate has a
+    variance that is too small. At the upper end the variance is larger in proportion; the lower end is the usual one.
+    """
+    std_error = math.sqrt(variance)
+    slope = variance / max(effect, 2 * std_error) if variance > 0 else 0.0
+    return max(effect - quantile * std_error, 0.0), upper_end(effect, variance, slope, quantile)
+
+
+def _losses(contexts: Contexts, n: Ints, within: Floats, agreeing: Ints, disagreeing: Floats) -> tuple[Ints, Floats]:
+    """The pairs and the noise that are lost without one row, for each cell.
+
+    Without a row, the within-value rate of a value of n > 2 rows is estimated from n - 1 rows; a value of two rows has
+    no rate any more, and all of its pairs are lost. In a context of N rows, with g = sum of n w over its values, the
+    noise of the pairs is the sum of n w (N - n) / 2.
+    """
+    value = contexts.value_of_cell
+    n_v, w, g = n[value].astype(np.float64), within[value], disagreeing[contexts.owner]
+    others = contexts.n_rows[contexts.owner] - n_v
+    is_last = n_v == 2
+    remaining_agreeing = agreeing[value] - 2.0 * (contexts.sizes - 1)
+    remaining_within = 1 - remaining_agreeing / np.where(is_last, 1.0, (n_v - 1) * (n_v - 2))
+    doubled = n_v * w * others + np.where(is_last, 2.0, 1.0) * (g - n_v * w)
+    doubled -= np.where(is_last, 0.0, (n_v - 1) * remaining_within * others)
+    pairs = np.where(is_last, 2 * others, others)
+    return pairs.astype(np.int64), doubled / 2
+
 
 MOST_VALUES = 64
 """Largest number of values, and of labels, in the common difference; the rarest of more are merged: the cost grows with
@@ -386,3 +617,11 @@ def _meat_of_units(cells: _Cells, left: Floats, mean_value: Floats) -> Floats:
 def _share(profile: RowProfile) -> float:
     """Share of the pairs whose labels differ."""
     return profile.n_changed / profile.n_pairs
+
+
+def diagonals(rows: Floats) -> Floats:
+    """A diagonal matrix for each row."""
+    square = np.zeros((*rows.shape, rows.shape[1]))
+    k = np.arange(rows.shape[1])
+    square[:, k, k] = rows
+    return square

@@ -1,4 +1,4 @@
-"""The status of a feature, and the ranking of features."""
+"""The status of a feature, the ranking of features, and the index and the words of the paper."""
 
 from collections.abc import Sequence
 from typing import Literal, get_args
@@ -6,8 +6,20 @@ from typing import Literal, get_args
 import numpy as np
 
 from analogical._types import Floats, Ints, Positions
+from analogical.count.counts import PairCounts
 
-__all__ = ["LEVEL", "NEGLIGIBLE", "Status", "decide_status", "order_features", "status_ranks"]
+__all__ = [
+    "LEVEL",
+    "NEGLIGIBLE",
+    "PaperStatus",
+    "Status",
+    "ari_of",
+    "decide_status",
+    "order_features",
+    "paper_status_of",
+    "score_pairs",
+    "status_ranks",
+]
 
 Status = Literal["effect", "unclear", "none", "same", "constant"]
 """In the order in which features are ranked."""
@@ -55,3 +67,27 @@ def order_features(status: tuple[Status, ...], effect: Floats, p_value: Floats) 
     size, p = -np.nan_to_num(effect, nan=-1.0), np.nan_to_num(p_value, nan=1.0)
     first, second = np.where(rank == 0, size, p), np.where(rank == 0, p, size)
     return np.lexsort((np.arange(len(rank)), second, first, rank))
+
+
+PaperStatus = Literal["relevant", "irrelevant", "constant", "no-pairs"]
+"""The paper's words: some pair changed its label; there are pairs and none did; one value; several and no pair."""
+
+
+def score_pairs(counts: PairCounts) -> Floats:
+    """Share of the pairs of each feature whose labels differ; NaN without pairs."""
+    score = np.full(len(counts.pairs), np.nan)
+    np.divide(counts.changed, counts.pairs, out=score, where=counts.pairs > 0)
+    return score
+
+
+def ari_of(counts: PairCounts, n_values: Ints) -> Floats:
+    """The paper's index of each feature: 0 if it is constant, 2 without pairs, otherwise the share of changed pairs."""
+    return np.select([n_values == 1, counts.pairs == 0], [0.0, 2.0], score_pairs(counts))
+
+
+def paper_status_of(counts: PairCounts, n_values: Ints) -> tuple[PaperStatus, ...]:
+    """The paper's word for each feature."""
+    statuses: list[PaperStatus] = np.select(
+        [n_values == 1, counts.pairs == 0, counts.changed > 0], ["constant", "no-pairs", "relevant"], "irrelevant"
+    ).tolist()
+    return tuple(statuses)

@@ -24,8 +24,8 @@ from analogical.estimate.differences import (
     measure_difference,
     measure_difference_of_units,
 )
-from analogical.estimate.effect import EffectSums
-from analogical.estimate.significance import adjust_for_features
+from analogical.estimate.sizes import EffectSums
+from analogical.estimate.tests import adjust_for_features
 from analogical.questions.compared import ComparedRows, NamedContext, compare_rows, name_contexts
 from analogical.questions.evidence import Evidence, evidence_of
 from analogical.questions.relevance import DEFAULT_CONFIDENCE

@@ -13,10 +13,19 @@ from analogical._results import EntryResult, entry_at, per_entry
 from analogical._types import Floats, Ints, Note, Positions
 from analogical.columns.encode import encode_table
 from analogical.columns.rules import ColumnOptions, Rules
-from analogical.estimate.index import PaperStatus, ari_of, paper_status_of, score_pairs
-from analogical.estimate.significance import adjust_for_features
 from analogical.estimate.sizes import Size
-from analogical.estimate.status import LEVEL, NEGLIGIBLE, Status, decide_status, order_features
+from analogical.estimate.status import (
+    LEVEL,
+    NEGLIGIBLE,
+    PaperStatus,
+    Status,
+    ari_of,
+    decide_status,
+    order_features,
+    paper_status_of,
+    score_pairs,
+)
+from analogical.estimate.tests import adjust_for_features
 from analogical.study import Asked, Duplicates, Given, GivenColumns, Study, check_given, study_of
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from analogical._types import Bools, CodedRows, Codes, Floats, Positions
 from analogical.count.contexts import Stack
 from analogical.count.given import Cells
 from analogical.count.pairs import sum_contexts
-from analogical.estimate.significance import combine, test_stack
+from analogical.estimate.tests import combine, test_stack
 
 __all__ = ["unit_p_value", "varies_within_units"]
 

@@ -1,18 +1,28 @@
-"""Tests of a change in the same direction in many contexts: Cochran-Mantel-Haenszel tests.
+"""One p-value per feature, combined from several tests, and the correction for many features.
 
-If the labels of a context of n rows are assigned to its rows at random, n_v L_l / n rows of value v are expected to
-have label l (n_v rows have the value, L_l the label), with a known covariance. Observed minus expected counts, and
-their covariances, are summed over contexts; their quadratic form is the generalised Cochran-Mantel-Haenszel statistic
-(general association; Landis, Heyman and Koch 1978). It detects a change that has the same direction in many contexts,
-needs no repeated rows, and misses changes that cancel.
+All tests assign the labels of each context to its rows at random, and detect different changes. ``permutations`` has
+the test of a difference in any direction, where rows repeat. Here are those of a common direction. Which tests are made
+depends on the numbers of rows by value and by label in the contexts only, never on which labels go with which values.
 
-Its chi-square approximation needs room in every cell, above and below the expected count, so rare values and rare
-labels are merged until there is enough. Rare cells are tested one by one, exactly. Which tests are made depends on the
-numbers of rows by value and by label in the contexts only, never on which labels go with which values.
+*The same direction in many contexts.* n_v L_l / n rows of value v are expected to have label l in a context of n rows
+(n_v have the value, L_l the label), with a known covariance. Observed minus expected counts, and their covariances, are
+summed over contexts; their quadratic form is the generalised Cochran-Mantel-Haenszel statistic (general association;
+Landis, Heyman and Koch 1978). It needs no repeated rows, and misses changes that cancel. Its chi-square approximation
+needs room in every cell, above and below the expected count, so rare values and rare labels are merged until there is
+enough. Rare cells are tested one by one, exactly.
+
+*The same direction where another feature has the same value* finds interactions without repeated rows, as in an
+exclusive or. Contexts that share a value of one other feature form a stratum: the deviations are summed within each
+stratum, and the quadratic forms of the strata are summed. The smallest p-value over the other features is multiplied by
+their number. With more other features than a deciding set has members it would detect little, and is not made.
+
+The smallest p-value of all tests is multiplied by their number (Bonferroni), which is valid however they depend on each
+other.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,12 +32,26 @@ from numpy.typing import NDArray
 
 from analogical._types import Bools, Floats, Ints, Positions
 from analogical.count.contexts import Stack
-from analogical.estimate.laws import ENOUGH, PValue, law_of_contexts, smallest_of
+from analogical.estimate.deciding import MOST_MEMBERS
+from analogical.estimate.permutations import ENOUGH, PValue, law_of_contexts, p_values_any_direction, smallest_of
+from analogical.estimate.sizes import diagonals
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array
 
-__all__ = ["DirectionTests", "Kinds", "TableSums", "diagonals", "informative_tables"]
+__all__ = [
+    "DirectionTests",
+    "Kinds",
+    "TableSums",
+    "Tested",
+    "adjust_for_features",
+    "combine",
+    "informative_tables",
+    "p_values_of",
+    "pools_contexts",
+    "strata_p_values",
+    "test_stack",
+]
 
 MAX_KINDS = 8
 """Values, or labels, that are kept apart; the rarest of more are merged, whatever their labels: time and memory."""
@@ -321,9 +345,125 @@ def quadratic_forms(deviations: Floats, covariances: Floats) -> tuple[Floats, In
     return parts.sum(axis=1), np.count_nonzero(varies, axis=1)
 
 
-def diagonals(rows: Floats) -> Floats:
-    """A diagonal matrix for each row."""
-    square = np.zeros((*rows.shape, rows.shape[1]))
-    k = np.arange(rows.shape[1])
-    square[:, k, k] = rows
-    return square
+def strata_p_values(stack: Stack, values: Sequence[Kinds], labels: Kinds) -> Floats:
+    """For each feature the smallest p-value over the given columns, times their number.
+
+    NaN if no column has one, and if the codes of contexts on the given columns are not known.
+    """
+    if stack.given is None:
+        return np.full(stack.n_features, math.nan)
+    p_values = np.full((stack.n_features, stack.given.shape[1]), math.nan)
+    for some in informative_tables(stack, values, labels):
+        kinds = values[some.features[0]]
+        if kinds.n > 1 and labels.n > 1 and len(some.tables) and some.given is not None:
+            p_values[some.features] = _p_values(some, some.given, kinds, labels)
+    is_known = ~np.isnan(p_values)
+    n_known = np.count_nonzero(is_known, axis=1)
+    smallest = np.min(p_values, axis=1, initial=1.0, where=is_known)
+    return np.where(n_known > 0, np.minimum(1.0, n_known * smallest), math.nan)
+
+
+def _p_values(some: AlikeTables, given: NDArray[Any], values: Kinds, labels: Kinds) -> Floats:
+    """The p-value of each feature and given column; NaN if fewer than two strata have a table with room.
+
+    A stratum is the contexts of a feature that share a value of the column.
+    """
+    from scipy.sparse import csc_array
+    from scipy.special import chdtrc
+
+    n_codes = int(given.max(initial=0)) + 1
+    owners, groupings = [], []
+    for code in given.T:
+        is_given = np.flatnonzero(code >= 0)
+        strata, stratum = np.unique(some.owner[is_given] * n_codes + code[is_given], return_inverse=True)
+        owners.append(strata // n_codes)
+        groupings.append(csc_array((np.ones(len(is_given)), (stratum, is_given)), shape=(len(strata), len(code))))
+    n_features = len(some.features)
+    p_values = np.full((n_features, len(owners)), math.nan)
+    for j, sums in enumerate(TableSums.of(some.tables, groupings, values, labels)):
+        finest = sums.finest()
+        n_strata, statistic, freedom = (
+            np.bincount(owners[j], numbers, minlength=n_features)
+            for numbers in (finest.n_values > 0, finest.statistic, finest.freedom)
+        )
+        p_values[:, j] = np.where(n_strata > 1, chdtrc(freedom, statistic), math.nan)
+    return p_values
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """Pairs and p-value of a feature in its contexts."""
+
+    n_pairs: int
+    n_changed: int
+    p_value: float
+    """NaN if no test can be made."""
+
+
+def test_stack(stack: Stack, value_sizes: Sequence[Ints], label_sizes: Ints) -> list[Tested | None]:
+    """Test several features; None for those without pairs.
+
+    The sizes are the rows of each value of each feature, and of each label, in the table. The test that pools contexts
+    is made if their codes are known.
+    """
+    held = np.flatnonzero(np.diff(stack.bounds)).tolist()
+    if not held:
+        return [None] * stack.n_features
+    values, labels = [Kinds.of(value_sizes[k]) for k in held], Kinds.of(label_sizes)
+    some = stack.part(held)
+    pooled = strata_p_values(some, values, labels).tolist()
+    p_values = [(*tests, PValue(p)) for tests, p in zip(p_values_of(some.merged, values, labels), pooled, strict=True)]
+    tested = dict(zip(held, _tested(some.merged, p_values), strict=True))
+    return [tested.get(k) for k in range(stack.n_features)]
+
+
+def p_values_of(stack: Stack, values: Sequence[Kinds], labels: Kinds) -> list[tuple[PValue, ...]]:
+    """For each feature the p-values in any direction, and in a common one for frequent values and for rare cells.
+
+    NaN where a test is not made. The first one is left out where the others detect differences in any direction too.
+    """
+    both = zip(DirectionTests.of_stack(stack, values, labels), p_values_any_direction(stack), strict=True)
+    return [(PValue(math.nan) if tests.sees_all else p_any, tests.frequent, tests.rare) for tests, p_any in both]
+
+
+def _tested(stack: Stack, p_values: Iterable[Iterable[PValue]]) -> list[Tested]:
+    """Pairs and the combined p-value of several features."""
+    contexts = stack.contexts
+    rows = contexts.sizes * contexts.times[contexts.owner]
+    pairs, changed = (stack.sums_of_cells(rows * of_row) // 2 for of_row in (contexts.pairs, contexts.changed))
+    combined = [max(smallest_of(tests).p, sys.float_info.min) for tests in p_values]
+    return list(map(Tested, pairs.tolist(), changed.tolist(), combined))
+
+
+def pools_contexts(n_features: int) -> bool:
+    """Whether the test that pools contexts, which needs the rows, is made for a table with this number of features."""
+    return n_features - 1 <= MOST_MEMBERS
+
+
+def combine(p_values: Iterable[float]) -> float:
+    """The smallest p-value times the number of p-values; NaNs do not count, NaN if all are NaN."""
+    return smallest_of(PValue(p) for p in p_values).p
+
+
+def adjust_for_features(p_values: Floats, strictly: Bools | None = None) -> Floats:
+    """P-values adjusted by Benjamini and Hochberg's method, by Holm's where ``strictly``; NaNs stay NaN.
+
+    Examples
+    --------
+    >>> adjust_for_features(np.array([0.01, np.nan, 0.04, 0.03])).tolist()
+    [0.03, nan, 0.04, 0.04]
+    >>> adjust_for_features(np.array([0.01, 0.04, 0.03]), np.array([False, True, True])).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    adjusted = np.full(len(p_values), np.nan)
+    known = np.flatnonzero(~np.isnan(p_values))
+    order = known[np.argsort(p_values[known], kind="stable")]
+    p, n = p_values[order], len(order)
+    # Textbook: scipy.stats.false_discovery_control; importing scipy.stats takes a second.
+    shared = p * (n / np.arange(1, n + 1))
+    adjusted[order] = np.minimum(np.minimum.accumulate(shared[::-1])[::-1], 1.0)
+    if strictly is not None:
+        # Holm's: the smallest of n p-values is multiplied by n, the next one by n - 1
+        strict = np.minimum(np.maximum.accumulate(p * np.arange(n, 0, -1)), 1.0)
+        adjusted[order] = np.where(strictly[order], strict, adjusted[order])
+    return adjusted
