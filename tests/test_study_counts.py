@@ -88,7 +88,8 @@ def test_contexts_are_counted_once_and_tested_with_their_codes(monkeypatch):
         return test_stack(stack, *sizes)
 
     for name in ("_count_given", "_count_alike"):
-        monkeypatch.setattr(Study, name, lambda self, items, count=getattr(Study, name): counting(count, self, items))
+        count = getattr(Study, name)
+        monkeypatch.setattr(Study, name, lambda self, items, count=count: counting(count, self, items))
     monkeypatch.setattr(study_module, "test_stack", testing)
     rows, labels = rows_and_labels(14)
     study = Study(rows, labels)
