@@ -186,7 +186,6 @@ def test_what_joins_the_set_by_its_test_is_outside_all_the_same():
     study = Study(*strong_and_weak())
     assert study.searched.columns == (0,)
     assert study.deciding == (0, 1)
-    assert study.is_outside.tolist() == [False, True, True, True]
 
 
 def test_features_outside_are_adjusted_by_holm_and_only_where_the_set_was_searched_for():
@@ -205,14 +204,17 @@ def test_a_number_that_was_chosen_in_other_bins_is_not_outside():
     y = np.isin((number * 4).astype(int), (0, 2)) ^ (rng.random(1200) < 0.05)
     study = Study(pd.DataFrame({"other": other, "number": number}), y)
     assert min(study.searched.columns) >= study.n_features
-    assert study.is_outside.tolist() == [True, False]
+    assert {int(study.owner[column]) for column in study.searched.columns} == {1}
+    result = relevance(study)
+    assert result.p_adjusted[1] == adjust_for_features(result.p_value, np.array([True, False]))[1]
 
 
 def test_without_a_deciding_set_every_feature_is_outside():
     rng = np.random.default_rng(8)
     study = Study(rng.integers(0, 3, (100, 3)), rng.integers(0, 2, 100))
     assert study.searched.columns == ()
-    assert study.is_outside.tolist() == [True, True, True]
+    result = relevance(study)
+    assert result.p_adjusted.tolist() == adjust_for_features(result.p_value, np.ones(3, bool)).tolist()
 
 
 # ---------------------------------------------------------------- a study in place of a table

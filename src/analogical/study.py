@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, Unpac
 import numpy as np
 
 from analogical._checks import check_choice
-from analogical._types import Bools, CodedRows, Codes, Ints, Note, Positions, code_type, merge_bins
+from analogical._types import CodedRows, Codes, Ints, Note, Positions, code_type, merge_bins
 from analogical.columns.binning import NUMBERS_OF_BINS
 from analogical.columns.encode import EncodedTable, encode_features, encode_table
 from analogical.columns.rules import ColumnOptions, Rules, asked_of, rules_of, written_call
@@ -26,7 +26,6 @@ from analogical.errors import InputError
 from analogical.estimate.deciding import COPY, MOST_MEMBERS, MOST_TRIED, Decider, Deciding
 from analogical.estimate.dependencies import (
     Dependencies,
-    TableRows,
     confirmed,
     explained_by_chance,
     find_dependencies,
@@ -197,7 +196,7 @@ class Study:
         if not isinstance(X, EncodedTable):
             options = {**asked_of(columns), "duplicates": (duplicates, "count")}
             self.call = written_call("Study", ["X", repr(y) if isinstance(y, str) else "y"], options)
-            X = _encode(X, y, rules_of(columns, Study), duplicates=duplicates)
+            X = _encode(X, y, rules_of(columns, Study), (), duplicates, needs_label=True)
         table: EncodedTable = X
         if table.groups is not None and duplicates == "once":
             raise InputError('groups and duplicates="once" cannot be used together; groups need every row.')
@@ -207,7 +206,7 @@ class Study:
         self.n_rows = table.coded.n_rows if self.source is None else self.source.n_rows
         """Rows of the table, with their weights; identical rows count even with ``duplicates="once"``."""
         self.n_groups = table.n_units if self.source is None else self.source.n_groups
-        self.is_weighted, self.n_features = table.is_weighted, len(table.names)
+        self.n_features = len(table.names)
         fine_sizes = table.fine_sizes
         if fine_sizes is None:
             fine_sizes = {i: np.bincount(codes, table.weights).astype(np.int64) for i, codes in table.fine.items()}
@@ -226,7 +225,8 @@ class Study:
         """Codes of columns after the features, by column."""
         if self.unit is not None and table.groups is not None:
             self._more_codes[self.unit] = table.groups.astype(code_type(int(table.groups.max()) + 1))
-        self._answers: dict[Hashable, Any] = {}
+        self.answers: dict[Hashable, Any] = {}
+        """What was found, by question."""
         self._tested: dict[Item, Tested | None] = {}
         self._held: dict[Item, Contexts] = {}
         """Cached contexts."""
@@ -247,9 +247,9 @@ class Study:
 
     def once(self, question: Hashable, find: Callable[[], Answer]) -> Answer:
         """The answer to a question, computed when it is first asked."""
-        if question not in self._answers:
-            self._answers[question] = find()
-        answer: Answer = self._answers[question]
+        if question not in self.answers:
+            self.answers[question] = find()
+        answer: Answer = self.answers[question]
         return answer
 
     @cached_property
@@ -261,8 +261,6 @@ class Study:
         shares = tuple(100 if share == 1 else min(99, round(100 * share)) for _, share in sorted(leaks.items()))
         names = tuple(self.table.names[i] for i in sorted(leaks))
         return (*self.table.notes, Note("leak", names, shares)) if leaks else self.table.notes
-
-    # ------------------------------------------------------------ rows
 
     @cached_property
     def counts(self) -> PairCounts:
@@ -291,30 +289,27 @@ class Study:
         feature, n_bins = self.bins[column - self.n_features]
         return merge_bins(self.fine_sizes[feature], n_bins, self.table.columns[feature].n_missing > 0)
 
-    def n_values_of(self, columns: Sequence[int]) -> Ints:
-        """Number of values of columns."""
-        bins = [n_bins + 1 for _, n_bins in self.bins]  # one more for missing cells
-        return np.append(self.table.n_values, bins)[list(columns)].astype(np.int64)
-
     def rows_of(self, columns: Sequence[int]) -> CodedRows:
         """The rows with some columns only; those of a source are grouped, and a combination may come several times."""
         if self.source is not None:
             return self._grouped(self.source, columns)
         if all(column < self.n_features for column in columns):
             return self.rows.select(columns)
-        codes = [self.codes(column) for column in columns]
-        n_values = [
-            int(self.rows.n_values[column]) if column < self.n_features else int(code.max(initial=0)) + 1
-            for column, code in zip(columns, codes, strict=True)
-        ]
-        return CodedRows(np.stack(codes).T, self.rows.labels, np.array(n_values), self.rows.n_labels, self.rows.weights)
+        codes, n_values = list(map(self.codes, columns)), np.array(list(map(self._n_values, columns)))
+        return CodedRows(np.stack(codes).T, self.rows.labels, n_values, self.rows.n_labels, self.rows.weights)
+
+    def _n_values(self, column: int) -> int:
+        """Number of values of a column."""
+        return int(self.rows.n_values[column] if column < self.n_features else self.codes(column).max(initial=0) + 1)
 
     def _grouped(self, source: Source, columns: Sequence[int]) -> CodedRows:
         """The rows of a source grouped by these columns and the label; groups by more columns serve too."""
         held = next((one for one in self._groups if set(columns).issubset(one)), None)
         if held is None:
             held = tuple(sorted(set(columns)))
-            rows = source.group([self._source_column(column) for column in held], MOST_GROUPS)
+            features = {c: int(self.owner[c]) for c in held if c != self.unit}
+            bins = {c: self.bins_of_fine(c) for c in features if c >= self.n_features}
+            rows = source.group([SourceColumn(features.get(c), bins.get(c)) for c in held], MOST_GROUPS)
             if rows is None:
                 names = ", ".join("groups" if c == self.unit else self.names_of([c])[0] for c in held)
                 raise InputError(
@@ -325,12 +320,6 @@ class Study:
             while len(self._groups) > 1 and sum(len(rows.codes) for rows in self._groups.values()) > 4 * MOST_GROUPS:
                 del self._groups[next(iter(self._groups))]
         return self._groups[held].select([held.index(column) for column in columns])
-
-    def _source_column(self, column: int) -> SourceColumn:
-        """What a source must know of a column."""
-        if column == self.unit:
-            return SourceColumn(None)
-        return SourceColumn(int(self.owner[column]), None if column < self.n_features else self.bins_of_fine(column))
 
     def merged_by(self, sets: Sequence[Sequence[int]]) -> Iterator[MergedRows]:
         """For some sets of columns at a time, the distinct rows by all their columns, with their counts."""
@@ -364,7 +353,7 @@ class Study:
 
     def dependencies(self, max_determinants: int) -> Dependencies:
         """Which features are determined by others, exactly or nearly; what a sample shows is confirmed on all rows."""
-        found = find_dependencies(TableRows(self.rows.codes, self.rows.n_values, self.rows.weights), max_determinants)
+        found = find_dependencies(self.rows, max_determinants)
         return found if self.source is None else confirmed(found, self.rows_of)
 
     def name_of(self, feature: int | None) -> str | None:
@@ -374,8 +363,6 @@ class Study:
     def names_of(self, columns: Sequence[int]) -> tuple[str, ...]:
         """Names of the features of columns."""
         return tuple(self.table.names[int(self.owner[c])] for c in columns)
-
-    # ------------------------------------------------------------ contexts, tests and effects of items
 
     def test(self, items: Iterable[Item]) -> None:
         """Test items that were not tested before, many at a time."""
@@ -463,7 +450,7 @@ class Study:
         wholes = Counter(tuple(sorted((feature, *given))) for feature, given in items)
         whole, times = wholes.most_common(1)[0] if items else ((), 0)
         features_given: dict[tuple[int, ...], list[int]] = {}
-        merged = self.cells(whole).merged(self.rows, self.n_values_of(whole)) if times > 1 else None
+        merged = self.cells(whole).merged(self.rows, np.array(list(map(self._n_values, whole)))) if times > 1 else None
         for feature, given in items:
             if merged is not None and set(whole) == {feature, *given}:
                 yield [(feature, given)], count_one(merged, whole, feature, given)
@@ -473,8 +460,6 @@ class Study:
             n_threads = n_threads_for(self.n_jobs, self.rows.codes.size)
             for some, stack in count_given(self.rows, self.cells(given), features, n_threads):
                 yield [(feature, given) for feature in some], stack
-
-    # ------------------------------------------------------------ what each feature is compared given
 
     def given(self, given: Asked) -> list[GivenColumns]:
         """What each feature is compared given; tests every feature that is not a copy."""
@@ -555,27 +540,6 @@ class Study:
         return float(shares[feature])
 
     @property
-    def is_outside(self) -> Bools:
-        """Which features the search for the deciding set did not choose.
-
-        Their p-values are adjusted by Holm's method: of those significant by Benjamini and Hochberg's, nearly half were
-        false on known rules (35 of 78; 9 of 491 among the chosen features).
-        """
-        outside = np.ones(self.n_features, np.bool_)
-        outside[[int(self.owner[c]) for c in self.searched.columns]] = False
-        return outside
-
-    @property
-    def explained(self) -> float:
-        """Share of the entropy of the label that the deciding set explains, on the rows searched."""
-        return self.decider.explained(self.deciding, self.searched.together)
-
-    @property
-    def searched_rows(self) -> int:
-        """Number of rows, with their weights, on which the deciding set is chosen."""
-        return self.sample.rows.n_rows
-
-    @property
     def sample(self) -> "Study":
         """The study of the rows searched: this study if it has few rows.
 
@@ -639,13 +603,7 @@ def _blocks(parts: Iterable[Part], n_cells: Callable[[Part], int]) -> Iterator[l
 
 
 def _encode(
-    X: Any,
-    y: Any,
-    rules: Rules,
-    *,
-    keep: Sequence[Any] = (),
-    duplicates: Duplicates = "count",
-    needs_label: bool = True,
+    X: Any, y: Any, rules: Rules, keep: Sequence[Any], duplicates: Duplicates, needs_label: bool
 ) -> EncodedTable:
     """A table in memory or elsewhere as codes; features in ``keep`` are never set aside as ids."""
     if is_outside(X):
@@ -684,7 +642,7 @@ def study_of(
         study = X
     else:
         counted: Duplicates = "count" if duplicates is None else duplicates
-        table = _encode(X, y, rules, keep=keep, duplicates=counted, needs_label=needs_label)
+        table = _encode(X, y, rules, keep, counted, needs_label)
         study = Study(table, duplicates=counted, n_jobs=n_jobs)
     if needs_rows and study.source is not None:
         raise InputError(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from naive import naive_near_copies, naive_redundancies
 
 from analogical import InputError, redundancies, relevance
-from analogical._types import Note
+from analogical._types import CodedRows, Note
 from analogical.estimate import dependencies
 
 
@@ -43,7 +43,7 @@ def test_a_renaming_among_more_columns_needs_more_support(n_others, is_supported
     first = np.repeat([0, 1], 4)
     others = [[0, 1, 2, 3, 4, 5, 6, 6], [0, 1, 2, 3, 4, 5, 5, 6], [0, 0, 1, 2, 3, 4, 5, 6]][:n_others]
     codes = np.column_stack([first, 1 - first, *others]).astype(np.uint8)
-    rows = dependencies.TableRows(codes, codes.max(axis=0) + 1, None)
+    rows = CodedRows(codes, np.zeros(len(codes), np.uint8), codes.max(axis=0) + 1, 1)
     assert dependencies.find_dependencies(rows, 1).renamings == (((0, 1),) if is_supported else ())
 
 

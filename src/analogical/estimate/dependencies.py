@@ -19,6 +19,7 @@ import numpy as np
 from analogical._types import CodedRows, Codes, Floats, Ints, Positions
 from analogical.count.given import Cells, tables_given
 from analogical.count.groups import equal_columns, number_groups
+from analogical.estimate.sizes import ROUNDING
 
 __all__ = [
     "FEWEST_ROWS",
@@ -26,14 +27,12 @@ __all__ = [
     "Dependencies",
     "Determined",
     "Near",
-    "TableRows",
     "confirmed",
     "cut_share",
     "entropies",
     "explained_by_chance",
     "find_dependencies",
     "find_leaks",
-    "near_among",
     "predicted_by_cut",
     "remaining_entropies",
     "remaining_entropy",
@@ -78,28 +77,14 @@ CHANCE = 0.05
 """Significance level of a dependency, over all candidates: an unrelated column would pass its tests less often."""
 N_HEAD = 1_000
 """Rows on which a dependency is tried before all rows: time."""
-N_LOOKS = 8
-"""Pairs of rows that are compared first; a few refute nearly all dependencies."""
-CODES_AT_ONCE = 2**18
-"""Codes that are compared together: they stay in cache."""
 MAX_ONE = 30_000
 """Largest number of columns for dependencies on one column: about ten seconds."""
 MAX_TWO = 464
 """Largest number of columns for dependencies on two columns: about ten seconds."""
-RARELY_EQUAL = 50_000
-"""Combinations of values from which hardly any of the first rows agree on two columns, so all rows must be sorted."""
-MAX_SORTED = 400_000_000
-"""Largest number of rows to sort, over all such pairs of columns: about twenty seconds."""
 NEAR = 0.25
 """A column is a near-copy if another one leaves at most this share of its entropy. In five bins that is what normal
 numbers with a correlation of .995 leave. Radius, perimeter and area of the breast-cancer cells leave .07 to .23 of each
 other, the next pair .33."""
-NEAR_LOOKS = 500_000_000
-"""Largest number of codes in the search for near-copies, rows times columns squared: two or three seconds."""
-NEAR_VALUES, NEAR_VALUES_IN_ALL = 1_000, 16_000
-"""Largest number of values of a column, and of all columns, in the search for near-copies: memory."""
-ROUNDING = 1e-9
-"""Entropies and evidence are equal up to rounding if they differ by less."""
 
 
 class Determined(NamedTuple):
@@ -135,63 +120,14 @@ class Dependencies:
     searched_near: bool
 
 
-class TableRows:
-    """Rows of a table as the search needs them: columns by position, without a label."""
-
-    def __init__(self, codes: Codes, n_values: Ints, weights: Ints | None) -> None:
-        self.rows = CodedRows(codes, np.zeros(len(codes), np.uint8), n_values, 1, weights)
-        self.n_values, self.n_rows = n_values, self.rows.n_rows
-        self.n_listed = len(codes)
-        """Number of rows to sort."""
-        self.head: Codes = np.ascontiguousarray(codes[np.random.default_rng(0).permutation(len(codes))[:N_HEAD]])
-        """Some rows on which dependencies are tried first; no result depends on the choice."""
-        self._sorted: tuple[tuple[int, ...], _Sorted] | None = None
-
-    def value_sizes(self, column: int) -> Ints:
-        """Number of rows of each value of a column."""
-        return self.rows.value_sizes(column)
-
-    def group_sizes(self, by: tuple[int, ...]) -> Ints:
-        """Number of rows of each group of rows that are equal on some columns."""
-        ordered = self._sorted_by(by)
-        starts = np.delete(np.arange(len(ordered.order)), ordered.repeats + 1)
-        return np.add.reduceat(self.rows.weights_or_ones()[ordered.order], starts)
-
-    def agreeing(self, by: tuple[int, ...], targets: Positions) -> list[int]:
-        """The targets that the columns determine."""
-        determined: list[int] = _agreeing(self.rows.codes, self._sorted_by(by), targets).tolist()
-        return determined
-
-    def alike(self, columns: Sequence[int]) -> list[tuple[int, ...]]:
-        """Groups of two or more columns that divide the rows in the same way."""
-        return [group for group in equal_columns(self.rows.codes, self.n_values, columns) if len(group) > 1]
-
-    def near_pairs(self, columns: Positions, limits: Floats, n_looked_at: int) -> list[Near]:
-        """Columns of which another one leaves no more entropy than a limit, on a sample of the rows."""
-        rows = self.rows.select(columns.tolist())
-        if n_looked_at < self.n_listed:
-            rows = rows.take(np.random.default_rng(0).permutation(self.n_listed)[:n_looked_at])
-        return near_among(rows, columns, limits)
-
-    def remaining_entropy(self, column: int, of: int) -> float:
-        """Share of the entropy of a column that remains given another one."""
-        return remaining_entropy(self.rows, column, of)
-
-    def _sorted_by(self, by: tuple[int, ...]) -> "_Sorted":
-        """The rows sorted by some columns; the last result is cached."""
-        if self._sorted is None or self._sorted[0] != by:
-            self._sorted = by, _Sorted.of(self.rows.codes, self.n_values, by)
-        return self._sorted[1]
-
-
-def find_dependencies(rows: TableRows, max_determinants: int) -> Dependencies:
-    """Columns that are equal up to renaming of their values, that one or two others determine, or that are near-copies.
+def find_dependencies(rows: CodedRows, max_determinants: int) -> Dependencies:
+    """Features that are equal up to renaming of values, that one or two others determine, or that are near-copies.
 
     Examples
     --------
     >>> towns, countries = [0, 1, 2, 0, 1, 2] * 5, [0, 0, 1, 0, 0, 1] * 5
-    >>> codes = np.column_stack([towns, countries]).astype(np.uint8)
-    >>> find_dependencies(TableRows(codes, np.array([3, 2]), None), 1).determined
+    >>> codes, no_labels = np.column_stack([towns, countries]).astype(np.uint8), np.zeros(30, np.uint8)
+    >>> find_dependencies(CodedRows(codes, no_labels, np.array([3, 2]), 1), 1).determined
     (Determined(column=1, by=(0,), support=27),)
     """
     search, n_values = _Search(rows), rows.n_values
@@ -202,8 +138,10 @@ def find_dependencies(rows: TableRows, max_determinants: int) -> Dependencies:
     searched_one = len(columns) <= MAX_ONE
     searched_two = max_determinants == 2 and len(columns) <= MAX_TWO
     if searched_two:
-        n_sorted = int(np.count_nonzero(np.outer(n_values[columns], n_values[columns]) > RARELY_EQUAL)) // 2
-        searched_two = n_sorted * rows.n_listed <= MAX_SORTED
+        # With more combinations of values than this, hardly any of the first rows agree on two columns, so all rows
+        # must be sorted: at most 400 million, about twenty seconds.
+        n_sorted = int(np.count_nonzero(np.outer(n_values[columns], n_values[columns]) > 50_000)) // 2
+        searched_two = n_sorted * len(rows.codes) <= 400_000_000
     determined: list[Determined] = []
     if searched_one:
         determined += search.by_one(columns)
@@ -217,14 +155,25 @@ def find_dependencies(rows: TableRows, max_determinants: int) -> Dependencies:
 
 
 class _Search:
-    """The search for dependencies."""
+    """The search for dependencies among the features of some rows."""
 
-    def __init__(self, rows: TableRows) -> None:
-        self.rows = rows
-        self.evidence = np.array([self._evidence(i) for i in range(len(rows.n_values))])
+    def __init__(self, rows: CodedRows) -> None:
+        self.rows, self.n_rows = rows, rows.n_rows
+        some = np.random.default_rng(0).permutation(len(rows.codes))[:N_HEAD]
+        self.head: Codes = np.ascontiguousarray(rows.codes[some])
+        """Rows on which dependencies are tried first; no result depends on the choice."""
+        self.evidence = np.array([self._evidence(i) for i in range(rows.n_features)])
+        self._last: tuple[tuple[int, ...], _Sorted] | None = None
+        """The rows sorted last, and by which columns."""
+
+    def _sorted_by(self, by: tuple[int, ...]) -> "_Sorted":
+        """The rows sorted by some columns."""
+        if self._last is None or self._last[0] != by:
+            self._last = by, _Sorted.of(self.rows.codes, self.rows.n_values, by)
+        return self._last[1]
 
     def _shares(self, column: int) -> Floats:
-        return np.asarray(self.rows.value_sizes(column) / self.rows.n_rows)
+        return np.asarray(self.rows.value_sizes(column) / self.n_rows)
 
     def _evidence(self, column: int) -> float:
         """Upper limit of the evidence of one test: minus the log of the sum of the squared shares of the values.
@@ -236,9 +185,10 @@ class _Search:
 
     def renamings(self, varying: Sequence[int]) -> list[tuple[int, ...]]:
         """Groups of two or more columns that divide the rows in the same way, with enough support."""
-        candidates = equal_columns(self.rows.head, self.rows.n_values, varying)
-        groups = [group for alike in candidates if len(alike) > 1 for group in self.rows.alike(alike)]
-        return sorted(group for group in groups if self._supported((group[0],), [group[1]], len(varying) - 1))
+        n_values = self.rows.n_values
+        likely = [group for group in equal_columns(self.head, n_values, varying) if len(group) > 1]
+        groups = [group for alike in likely for group in equal_columns(self.rows.codes, n_values, alike)]
+        return sorted(g for g in groups if len(g) > 1 and self._supported((g[0],), [g[1]], len(varying) - 1))
 
     def by_one(self, columns: Positions) -> Iterator[Determined]:
         """All dependencies on one column."""
@@ -251,7 +201,7 @@ class _Search:
     def by_two(self, columns: Positions, by_one: Sequence[Determined]) -> Iterator[Determined]:
         """All dependencies on two columns, neither of which determines the target alone."""
         alone = {i: self._determined((i,), columns[columns != i], 0.0) for i in columns.tolist()}
-        n_known = np.bincount([one.column for one in by_one], minlength=len(self.rows.n_values))
+        n_known = np.bincount([one.column for one in by_one], minlength=self.rows.n_features)
         for a, b in combinations(columns.tolist(), 2):
             others = columns[(columns != a) & (columns != b)]
             for target in self._determined((a, b), others, math.log(1 / CHANCE)):
@@ -261,21 +211,26 @@ class _Search:
 
     def _determined(self, by: tuple[int, ...], targets: Positions, needed: float) -> list[int]:
         """The targets that some columns determine, if the tests can give the evidence needed."""
-        head, ordered = self.rows.head, _Sorted.of(self.rows.head, self.rows.n_values, by)
-        one, other = (head[ordered.order[ordered.repeats[:N_LOOKS] + step]] for step in (0, 1))
+        head, ordered = self.head, _Sorted.of(self.head, self.rows.n_values, by)
+        # a few pairs of rows refute nearly all dependencies
+        one, other = (head[ordered.order[ordered.repeats[:8] + step]] for step in (0, 1))
         agrees_at_first = (one == other).all(axis=0)
         likely = _agreeing(head, ordered, targets[agrees_at_first[targets]])
         if not len(likely):
             return []
-        n_tests = self.rows.n_rows - len(self.rows.group_sizes(by))
+        ordered = self._sorted_by(by)
+        n_tests = self.n_rows - len(ordered.order) + len(ordered.repeats)
         can_have_evidence = n_tests * self.evidence[likely] >= needed - ROUNDING
-        return self.rows.agreeing(by, likely[can_have_evidence])
+        determined: list[int] = _agreeing(self.rows.codes, ordered, likely[can_have_evidence]).tolist()
+        return determined
 
     def _supported(self, by: tuple[int, ...], targets: Sequence[int], n_candidates: int) -> list[Determined]:
         """The dependencies that an unrelated column would rarely show, with their support."""
         if not targets:
             return []
-        sizes = self.rows.group_sizes(by)
+        ordered = self._sorted_by(by)
+        starts = np.delete(np.arange(len(ordered.order)), ordered.repeats + 1)
+        sizes = np.add.reduceat(self.rows.weights_or_ones()[ordered.order], starts)
         size, times = np.unique(sizes, return_counts=True)
         needed = math.log(max(n_candidates, 1) / CHANCE)
         supported = []
@@ -285,40 +240,36 @@ class _Search:
             largest = float(shares.max())
             luck = size * math.log(largest) + np.log(((shares / largest) ** size[:, None]).sum(axis=1))
             if float((times * luck).sum()) <= -needed:
-                supported.append(Determined(target, by, self.rows.n_rows - len(sizes)))
+                supported.append(Determined(target, by, self.n_rows - len(sizes)))
         return supported
 
 
-def _near_copies(rows: TableRows, columns: Positions, determined: Sequence[Determined]) -> list[Near] | None:
+def _near_copies(rows: CodedRows, columns: Positions, determined: Sequence[Determined]) -> list[Near] | None:
     """Columns of which another one leaves little entropy, each once; None if there are too many columns.
 
     In large tables pairs are searched on a sample of the rows; the entropy is then computed on all rows.
     """
-    columns = columns[rows.n_values[columns] <= NEAR_VALUES]
-    n_looked_at = min(rows.n_listed, NEAR_LOOKS // max(len(columns), 1) ** 2)
-    if n_looked_at < min(rows.n_listed, N_HEAD) or rows.n_values[columns].sum() > NEAR_VALUES_IN_ALL:
+    columns = columns[rows.n_values[columns] <= 1_000]  # more: memory
+    n_looked_at = min(len(rows.codes), 500_000_000 // max(len(columns), 1) ** 2)
+    if n_looked_at < min(len(rows.codes), N_HEAD) or rows.n_values[columns].sum() > 16_000:
         return None
     limits = np.array([_most_remaining(rows, int(column), rows.n_values[columns]) for column in columns])
     known = {frozenset((one.column, *one.by)) for one in determined}
-    pairs = rows.near_pairs(columns, limits, n_looked_at)
+    some = rows.select(columns.tolist())
+    if n_looked_at < len(rows.codes):
+        some = some.take(np.random.default_rng(0).permutation(len(rows.codes))[:n_looked_at])
+    pairs = []
+    for place, of in enumerate(columns.tolist()):
+        remaining = remaining_entropies(some, some.codes[:, place])
+        near = np.flatnonzero((remaining <= limits[:, place]) & (columns != of))
+        pairs += [Near(int(columns[k]), of, float(remaining[k])) for k in near]
     pairs = [pair for pair in pairs if {pair.of, pair.column} not in known]
-    pairs.sort(
-        key=lambda pair: (round(pair.remaining, 2), pair.of, pair.column)
-    )  # of two near-copies the first is kept
+    # of two near-copies the first is kept
+    pairs.sort(key=lambda pair: (round(pair.remaining, 2), pair.of, pair.column))
     return sorted(_each_once(rows, pairs), key=lambda pair: (round(pair.remaining, 2), pair.of, pair.column))
 
 
-def near_among(rows: CodedRows, columns: Positions, limits: Floats) -> list[Near]:
-    """Columns of which another one leaves no more entropy than a limit; ``columns`` are the columns of the rows."""
-    pairs = []
-    for place, of in enumerate(columns.tolist()):
-        remaining = remaining_entropies(rows, rows.codes[:, place])
-        near = np.flatnonzero((remaining <= limits[:, place]) & (columns != of))
-        pairs += [Near(int(columns[k]), of, float(remaining[k])) for k in near]
-    return pairs
-
-
-def _most_remaining(rows: TableRows, column: int, n_values: Ints) -> Floats:
+def _most_remaining(rows: CodedRows, column: int, n_values: Ints) -> Floats:
     """The shares of its entropy that columns with these numbers of values may leave: less where chance explains much.
 
     The mutual information of two unrelated columns of r and c values is at most ln(1 + X), where X is the mean square
@@ -329,7 +280,7 @@ def _most_remaining(rows: TableRows, column: int, n_values: Ints) -> Floats:
     return np.asarray(NEAR * np.maximum(1 - by_chance, 0.0))
 
 
-def _each_once(rows: TableRows, pairs: Sequence[Near]) -> Iterator[Near]:
+def _each_once(rows: CodedRows, pairs: Sequence[Near]) -> Iterator[Near]:
     """Every column with its nearest one; no cycles, and no pairs in which one determines the other."""
     chosen: dict[int, int] = {}
     for pair in pairs:
@@ -338,8 +289,8 @@ def _each_once(rows: TableRows, pairs: Sequence[Near]) -> Iterator[Near]:
             last = chosen[last]
         if pair.column in chosen or last == pair.column:
             continue
-        remaining = rows.remaining_entropy(pair.column, pair.of)  # on all rows
-        is_exact = min(remaining, rows.remaining_entropy(pair.of, pair.column)) <= ROUNDING
+        remaining = remaining_entropy(rows, pair.column, pair.of)  # on all rows
+        is_exact = min(remaining, remaining_entropy(rows, pair.of, pair.column)) <= ROUNDING
         if remaining <= NEAR and not is_exact:
             chosen[pair.column] = pair.of
             yield Near(pair.column, pair.of, remaining)
@@ -397,7 +348,8 @@ def _agreeing(codes: Codes, ordered: _Sorted, columns: Positions) -> Positions:
     """The columns on which each repeated row agrees with the next one."""
     start = 0
     while start < len(ordered.repeats) and len(columns):
-        chunk = ordered.repeats[start : start + max(CODES_AT_ONCE // len(columns), 1)]
+        # codes that stay in cache
+        chunk = ordered.repeats[start : start + max(2**18 // len(columns), 1)]
         one, other = (codes[np.ix_(ordered.order[chunk + step], columns)] for step in (0, 1))
         columns = columns[(one == other).all(axis=0)]
         start += len(chunk)
@@ -406,18 +358,12 @@ def _agreeing(codes: Codes, ordered: _Sorted, columns: Positions) -> Positions:
 
 PREDICTED_SHARE = 0.9
 """Share of the rows outside the largest class that a column must predict to be named."""
-N_FIRST = 100
-"""Rows that are compared first: they rule out nearly all columns."""
-FEWEST_OF_COPY = 20
 FEWEST_ROWS = 50
-"""In tables with fewer rows a column may be a copy of the label, or nearly predict it, by chance."""
+"""In smaller tables a column may nearly predict the label by chance (fewer than 20 rows: be a copy of it)."""
 MAX_VALUES = 64
 """Columns with more values are not tried: with few rows per value, they seem to predict anything."""
 N_SAMPLE = 5_000
-N_CELLS = 4_000_000
-FEWEST_SAMPLED = 200
-"""Rows that are tried first: ``N_SAMPLE``, or ``N_CELLS`` / columns if that is less, at least ``FEWEST_SAMPLED``:
-time."""
+"""Rows that are tried first: time."""
 
 
 def find_leaks(rows: CodedRows, most: float = PREDICTED_SHARE) -> dict[int, float]:
@@ -427,9 +373,9 @@ def find_leaks(rows: CodedRows, most: float = PREDICTED_SHARE) -> dict[int, floa
 
 def _copies(rows: CodedRows) -> list[int]:
     """Columns that are the label with other names for its values, if there are enough rows."""
-    if rows.n_rows < FEWEST_OF_COPY:
+    if rows.n_rows < 20:
         return []
-    few = slice(0, N_FIRST)
+    few = slice(0, 100)  # they rule out nearly all columns
     same = rows.codes[few] == rows.codes[0]
     possible = (same == (rows.labels[few] == rows.labels[0])[:, None]).all(axis=0) & (rows.n_values == rows.n_labels)
     leaks = []
@@ -446,7 +392,7 @@ def _nearly_tell(rows: CodedRows, most: float) -> dict[int, float]:
     if rows.n_rows < FEWEST_ROWS or not 2 <= rows.n_labels <= MAX_VALUES:
         return {}
     few = np.flatnonzero((rows.n_values > 1) & (rows.n_values <= MAX_VALUES)).tolist()
-    n_sampled = max(FEWEST_SAMPLED, min(N_SAMPLE, N_CELLS // max(1, len(few))))
+    n_sampled = max(200, min(N_SAMPLE, 4_000_000 // max(1, len(few))))
     step = -(-len(rows.codes) // n_sampled)
     likely = _telling(rows.take(np.arange(0, len(rows.codes), step)), few, most) if step > 1 else few
     return _telling(rows, likely, most)

@@ -47,8 +47,6 @@ NORMAL = 10_000.0
 """Variance from which the sum over contexts is treated as normal; its skewness is then at most one hundredth."""
 ENOUGH_EXPECTED = 5.0
 """Expected rows that every cell needs for Breslow and Day's test: Cochran's rule for chi-square tests."""
-MAX_STEPS = 50
-"""Limit on Newton's steps to the best fitting odds ratio; four or five are usual."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,7 +268,7 @@ def _varies(a: Ints, b: Ints, n_with: Ints, b_with: Ints, times: Ints, ratio: fl
     kinds, kind_of = np.unique(np.column_stack([a + b, b, n_with]), axis=0, return_inverse=True)
     n_kinds = np.bincount(kind_of.ravel(), weights=times)
     log_ratio, step = math.log(ratio), math.inf
-    for _ in range(MAX_STEPS):
+    for _ in range(50):  # steps of Newton; four or five are usual
         laws = [hypergeometric(n, of_b, k, math.exp(log_ratio)) for n, of_b, k in kinds.tolist()]
         mean, variance = np.array([law.moments() for law in laws]).T
         if abs(step) < 1e-9:

@@ -17,6 +17,7 @@ from analogical._types import Bools, CodedRows, Codes, Floats, Positions
 from analogical.count.contexts import Stack
 from analogical.count.given import Cells
 from analogical.count.pairs import sum_contexts
+from analogical.estimate.sizes import ROUNDING
 from analogical.estimate.tests import combine, test_stack
 
 __all__ = ["unit_p_value", "varies_within_units"]
@@ -29,10 +30,6 @@ PLAIN_KURTOSIS = 2.0
 Evenly spread shares have 1.8, a value that k of n units have about n / k. With 1, ten units detect less than half of
 the effects that they detect with 2; with 2, every setting of benchmarks/coverage has p <= .05 in at most 6 % of the
 tables if the feature has no effect."""
-FEW_UNITS = 3
-"""Units with a value, or label, that the test between units needs: with fewer, small p-values are impossible."""
-ROUNDING = 1e-9
-"""Share of the whole below which a number is rounding error."""
 
 
 def unit_p_value(rows: CodedRows) -> float:
@@ -71,11 +68,14 @@ def _p_between(rows: CodedRows) -> float:
 
 
 def _held_by_units(codes: Codes, unit: Positions) -> list[Any]:
-    """Values that enough units have; of two values only the first, which determines the other."""
+    """Values that three units or more have, as with fewer small p-values are impossible.
+
+    Of two values only the first, which determines the other.
+    """
     known, place = np.unique(codes, return_inverse=True)
     span = int(unit.max()) + 1
     n_units = np.bincount(np.unique(place.astype(np.int64) * span + unit) // span, minlength=len(known))
-    enough: list[Any] = known[n_units >= FEW_UNITS].tolist()
+    enough: list[Any] = known[n_units >= 3].tolist()
     return enough if len(known) > 2 else enough[:1] * (len(enough) == len(known) == 2)
 
 

@@ -27,11 +27,10 @@ import numpy as np
 
 from analogical._types import Bools, Floats, Ints
 from analogical.count.contexts import ContextParts, Contexts, Stack, differs_from_last
-from analogical.estimate.sizes import ROUNDING_SHARE
+from analogical.estimate.sizes import ROUNDING, ROUNDING_SHARE
 
 __all__ = [
     "ENOUGH",
-    "NOTHING",
     "DealMoments",
     "FewDeals",
     "Law",
@@ -51,10 +50,6 @@ far the count can be below or above its expectation, whichever is less, summed o
 Cochran's rule of five expected rows. Mantel and Fleiss (1980) sum both sides first and then take the smaller one; where
 the most frequent label differs between contexts that finds room on either side though hardly a row can move (p <= .01
 in 2.3 % of tables without an effect; with this rule, and a room of 4 to 6, in .5 to 1.1 %: ``benchmarks/coverage``)."""
-EQUAL_CHANCES = 1e-9
-"""Relative difference of probabilities that are equal up to rounding."""
-SMALLEST_CHANCE = 1e-300
-"""Smaller probabilities are left out: products of two of them would underflow."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +90,7 @@ class Law:
         inside = 0 <= place < len(self.chances)
         rarest = float(self.chances[self.chances > 0].min())
         p, smallest = (
-            float(self.chances[self.chances <= chance * (1 + EQUAL_CHANCES)].sum())
+            float(self.chances[self.chances <= chance * (1 + ROUNDING)].sum())
             for chance in (float(self.chances[place]) if inside else 0.0, rarest)
         )
         # Outcomes left out as too rare are no more likely than the rarest one kept.
@@ -115,18 +110,14 @@ def smallest_of(p_values: Iterable[PValue]) -> PValue:
         return PValue(math.nan)
 
     def corrected(p: float) -> float:
-        return min(1.0, p * sum(test.smallest <= p * (1 + EQUAL_CHANCES) for test in known))
+        return min(1.0, p * sum(test.smallest <= p * (1 + ROUNDING) for test in known))
 
     return PValue(min(corrected(test.p) for test in known), min(corrected(test.smallest) for test in known))
 
 
-NOTHING = Law(0, np.ones(1))
-"""The distribution of an empty sum."""
-
-
 def law_of_contexts(n: Ints, a: Ints, b: Ints, times: Ints) -> Law:
     """The rows of the value that have the label, over contexts of n rows, a with the value and b with the label."""
-    law, sure = NOTHING, 0
+    law, sure = Law(0, np.ones(1)), 0  # the distribution of an empty sum
     kinds: dict[tuple[int, int, int], int] = {}
     for kind, how_often in zip(zip(n.tolist(), a.tolist(), b.tolist(), strict=True), times.tolist(), strict=True):
         kinds[kind] = kinds.get(kind, 0) + how_often
@@ -150,7 +141,7 @@ def hypergeometric(n: int, a: int, b: int, odds: float = 1.0) -> Law:
     root = math.sqrt(max(linear**2 - 4 * (odds - 1) * product, 0.0))
     likeliest = min(max(int(2 * product / (linear + root)), least), most)
     cells = (likeliest, a - likeliest, b - likeliest, n - a - b + likeliest)
-    # Probabilities outside this reach are below SMALLEST_CHANCE, as those of a Poisson or normal distribution.
+    # Probabilities outside this reach are below 1e-300, as those of a Poisson or normal distribution.
     reach = 200 + int(40 / math.sqrt(sum(1 / (cell + 0.5) for cell in cells)))
     lowest, highest = max(least, likeliest - reach), min(most, likeliest + reach)
     x = np.arange(lowest, highest, dtype=np.float64)
@@ -165,9 +156,10 @@ _known_law = lru_cache(maxsize=4096)(hypergeometric)
 
 
 def _trimmed(lowest: int, chances: Floats) -> Law:
-    if chances[0] > SMALLEST_CHANCE and chances[-1] > SMALLEST_CHANCE:
+    """Without probabilities so small that products of two of them would underflow."""
+    if chances[0] > 1e-300 and chances[-1] > 1e-300:
         return Law(lowest, chances)
-    kept = np.flatnonzero(chances > SMALLEST_CHANCE)
+    kept = np.flatnonzero(chances > 1e-300)
     return Law(lowest + int(kept[0]), chances[kept[0] : kept[-1] + 1])
 
 
@@ -395,8 +387,6 @@ MAX_DEALS = 500
 """Largest number of tables of all contexts together: some hundredths of a second. With more, the tail of ``deals`` is
 used, or the test is left out. It depends on the rows by value and by label only. It also limits the depth of the
 recursion: a context has at least as many tables as values, or labels."""
-EQUAL_STATISTICS = 1e-9
-"""Statistics closer than this, relative to their range, are equal up to rounding."""
 
 Table = tuple[tuple[int, ...], ...]
 """Rows by value and label."""
@@ -437,7 +427,7 @@ class FewDeals:
         """For each of several features; None if there are too many deals."""
         contexts, informative = stack.contexts, is_informative(stack.contexts)
         log_deals = stack.sums(np.where(informative, contexts.times * np.log(_fewest_deals(contexts)), 0.0))
-        may_be_few = log_deals <= math.log(MAX_DEALS) + EQUAL_STATISTICS
+        may_be_few = log_deals <= math.log(MAX_DEALS) + ROUNDING
         deals: list[FewDeals | None] = [None] * stack.n_features
         if may_be_few.any():
             parts = stack.split()
@@ -447,7 +437,7 @@ class FewDeals:
 
     def p_value(self) -> PValue:
         """Probability of a statistic of at least the observed one; NaN if no context is informative."""
-        limit = EQUAL_STATISTICS * float(np.ptp(self.more))
+        limit = ROUNDING * float(np.ptp(self.more))
         if not limit:
             return PValue(math.nan)
         p, smallest = (float(self.chances[self.more >= least - limit].sum()) for least in (0.0, self.more.max()))

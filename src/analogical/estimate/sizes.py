@@ -63,10 +63,6 @@ __all__ = [
 
 ROUNDING_SHARE = 1e-12
 """A variance below this share of the variances that it is computed from is rounding error."""
-ZERO_VARIANCE = 1e-24
-"""A variance below this is rounding error."""
-LEAST = 0.5
-"""Smallest effective number of pairs (Kish), that of pairs within one group."""
 MANY = 30
 """Effective rows, pairs, or degrees of freedom, from which a sum is treated as normal: the usual convention."""
 FEWEST_FREE = 3.0
@@ -82,7 +78,7 @@ def share_interval(profile: RowProfile, n_rows: int, confidence: float) -> tuple
     Student's quantile replaces the normal one.
     """
     share, variance = profile.n_changed / profile.n_pairs, share_variance(profile, n_rows)
-    pair_variance, n_kish = share * (1 - share), max(profile.n_effective, LEAST)
+    pair_variance, n_kish = share * (1 - share), max(profile.n_effective, 0.5)  # 0.5: that of pairs within one group
     n = pair_variance / variance if variance > 0 and pair_variance > 0 else n_kish  # a share may be rounded to 1
     if n_kish < MANY:
         n = min(n, n_kish)
@@ -120,7 +116,7 @@ def corrected_variance(jackknife: float, pair_variance: float) -> float:
     The true variance is between half of the jackknife variance and all of it, whatever the pairs share.
     """
     variance = min(max(jackknife - pair_variance, jackknife / 2), jackknife)
-    return variance if variance > max(ROUNDING_SHARE * pair_variance, ZERO_VARIANCE) else 0.0
+    return variance if variance > max(ROUNDING_SHARE * pair_variance, 1e-24) else 0.0
 
 
 def student_quantile(pulls: Floats, rows: Ints, confidence: float) -> float:
@@ -527,7 +523,7 @@ def _variance(whole: EffectSums, n_rows: int) -> float:
     A value of two rows has no pairs without one of them, so the jackknife underestimates its variance.
     """
     variance = whole.variance(n_rows)
-    n_kish = max(whole.profile.n_effective, LEAST)
+    n_kish = max(whole.profile.n_effective, 0.5)
     share = _share(whole.profile)
     return max(variance, share * (1 - share) / n_kish) if n_kish < MANY else variance
 

@@ -58,8 +58,6 @@ MAX_KINDS = 8
 EXACT = 100.0
 """Below this room a table of two by two has its exact p-value. With a room of 5 a chi-square tail of .0001 stands for a
 probability seven times as large, with 25 twice and with 100 1.3 times as large (upper tail of a Poisson number)."""
-CHUNK = 2_000_000
-"""Numbers computed at once: memory."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +129,8 @@ class TableSums:
         size = (values.n - 1) * (labels.n - 1)
         sets = len(values.sets()), len(labels.sets())
         totals = [np.zeros((grouping.shape[0], size + size**2 + sets[0] * sets[1])) for grouping in groupings]
-        step = max(CHUNK // (size**2 + 4 * sets[0] * sets[1]), 1)
+        # two million numbers at once: memory
+        step = max(2_000_000 // (size**2 + 4 * sets[0] * sets[1]), 1)
         for start in range(0, len(tables), step):
             some = tables[start : start + step]
             parts = [*moments_of_tables(some), rooms_of_tables(some, values, labels)]

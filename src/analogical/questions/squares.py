@@ -18,7 +18,6 @@ from analogical.count.listing import find_squares, is_broken
 from analogical.errors import InputError
 from analogical.questions.compared import NamedContext, NamedRow, name_rows
 from analogical.questions.interactions import sums_given
-from analogical.questions.relevance import asked_for
 from analogical.study import Asked, Given, GivenColumns, Study, asked_about, check_given, study_of
 
 if TYPE_CHECKING:
@@ -220,7 +219,7 @@ def squares(
         examples=_examples(study, i, j, context, limit) if sums.squares else (),
         given=study.names_of(context.columns),
         same_as=study.name_of(context.same_as),
-        asked=asked_for(study, asked),
+        asked=asked if isinstance(asked, str) else study.names_of(study.positions_of(asked)),
         notes=study.notes,
         backend=table.backend,
     )
