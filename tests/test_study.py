@@ -130,7 +130,7 @@ def test_a_study_reads_its_table_as_the_verbs_do():
     assert relevance(Study(frame, "y")).notes == found.notes
     for weights in (None, [1, 2] * 75):
         study = Study(frame, "y", weights=weights)
-        assert study.is_weighted == relevance(study).settings.weighted == (weights is not None)
+        assert study.table.is_weighted == relevance(study).settings.weighted == (weights is not None)
 
 
 def test_features_that_predict_equally_well_are_chosen_by_name():
@@ -371,7 +371,7 @@ def test_a_study_says_how_it_was_made(confounded):
 def calls(monkeypatch):
     """How often a table is encoded, a deciding set searched for, and all features measured."""
     counted = Counter()
-    for module, name in ((study_module, "encode_table"), (study_module, "Decider"), (relevance_module, "_measure")):
+    for module, name in ((study_module, "encode_table"), (study_module, "Decider"), (relevance_module, "_relevance")):
         original = getattr(module, name)
 
         def count(*args, _name=name, _original=original, **more):
@@ -390,7 +390,7 @@ def test_several_questions_encode_search_and_measure_once(confounded, calls):
         ask(study)
     for ask in (audit, evidence, transitions):
         ask(study, "z")
-    assert calls == {"encode_table": 1, "Decider": 1, "_measure": 2}  # the report also measures with nothing given
+    assert calls == {"encode_table": 1, "Decider": 1, "_relevance": 2}  # the report also measures with nothing given
     assert relevance(study) is first
     assert report(study).relevance is first
 
@@ -399,9 +399,9 @@ def test_what_was_found_is_kept_for_what_was_given_and_for_the_confidence(confou
     study = Study(*confounded)
     asked = [{}, {"given": "all"}, {"given": ["z", "w"]}, {"given": ["w", "z"]}, {"given": []}, {"confidence": 0.9}]
     found = [relevance(study, **one) for one in asked]
-    measured = calls["_measure"]
+    measured = calls["_relevance"]
     again = [relevance(study, **one) for one in asked]
-    assert calls["_measure"] == measured > 0
+    assert calls["_relevance"] == measured > 0
     assert all(one is other for one, other in zip(found, again, strict=True))
     assert relevance(study, given=("z", 1)) is found[2]
     assert found == [relevance(*confounded, **one) for one in asked]
