@@ -144,13 +144,18 @@ class TableSums:
             summed.append(cls(values, labels, deviation, covariance, room))
         return summed
 
-    def finest(self) -> "FinestTables":
-        """For each group the test of the finest table whose cells all have enough room."""
+    def finest(self) -> tuple[Ints, Ints, Floats, Ints]:
+        """For each group its finest table whose cells all have enough room.
+
+        Its numbers of values and labels (0 without such a table), its statistic and its degrees of freedom.
+        """
         n_values, n_labels, freedom = np.zeros((3, len(self.room)), np.int64)
         statistic = np.zeros(len(self.room))
         # Merging kinds into the last one, which is left out, changes nothing for the others.
         places = np.arange(self.deviation.shape[1]).reshape(self.values.n - 1, self.labels.n - 1)
-        for level in finest_first(self.values, self.labels):
+        levels = product(self.values.levels, self.labels.levels)
+        # from many degrees of freedom to few, then from many values to few
+        for level in sorted(levels, key=lambda two: (-(two[0] - 1) * (two[1] - 1), -two[0])):
             cells = self.room[:, self.values.members(level[0])][:, :, self.labels.members(level[1])]
             new = np.flatnonzero((n_values == 0) & has_room(cells))
             if len(new):
@@ -159,17 +164,7 @@ class TableSums:
                 statistic[new], freedom[new] = quadratic_forms(
                     self.deviation[new][:, kept], self.covariance[new][:, kept][:, :, kept]
                 )
-        return FinestTables(n_values, n_labels, statistic, freedom)
-
-
-@dataclass(frozen=True)
-class FinestTables:
-    """Cochran-Mantel-Haenszel tests of several tables; the number of values is 0 where no table has enough room."""
-
-    n_values: Ints
-    n_labels: Ints
-    statistic: Floats
-    freedom: Ints
+        return n_values, n_labels, statistic, freedom
 
 
 @dataclass(frozen=True)
@@ -204,9 +199,9 @@ class DirectionTests:
 
         of_feature = csc_array((times, (owner, np.arange(len(tables)))), shape=(len(kinds), len(tables)))
         (sums,) = TableSums.of(tables, [of_feature], kinds[0], labels)
-        finest = sums.finest()
-        levels = list(zip(finest.n_values.tolist(), finest.n_labels.tolist(), strict=True))
-        p_finest = chdtrc(finest.freedom, finest.statistic).tolist()
+        *level, statistic, freedom = sums.finest()
+        levels = list(zip(*(numbers.tolist() for numbers in level), strict=True))
+        p_finest = chdtrc(freedom, statistic).tolist()
         bounds = np.searchsorted(owner, np.arange(len(kinds) + 1)).tolist()
         tests = []
         for k, own in enumerate(slice(*two) for two in pairwise(bounds)):
@@ -215,7 +210,9 @@ class DirectionTests:
                 frequent = exact_cell(*mine, 0, 0)
             else:
                 frequent = PValue(p_finest[k] if all(levels[k]) else math.nan)
-            rare_cells = [cell for cell in cells_of(n_values, labels.n) if 0 < room[cell] < ENOUGH]
+            # of two values, or two labels, the first determines the other
+            cells = product(*(range(1 if n == 2 else n) for n in (n_values, labels.n)))
+            rare_cells = [cell for cell in cells if 0 < room[cell] < ENOUGH]
             sees_all = kinds[k].all_apart and labels.all_apart and int(times[own].sum()) == 1
             sees_all &= (n_values, labels.n) in ((2, 2), levels[k])
             tests.append(cls(frequent, smallest_of(exact_cell(*mine, *cell) for cell in rare_cells), sees_all))
@@ -228,16 +225,6 @@ def exact_cell(tables: Floats, times: Floats, value: int, label: int) -> PValue:
     numbers = a.sum(axis=1), a[:, value], b[:, label], times
     law = law_of_contexts(*(x.astype(np.int64) for x in numbers))
     return law.p_value(int(times @ tables[:, value, label]))
-
-
-def cells_of(n_values: int, n_labels: int) -> Iterator[tuple[int, int]]:
-    """All cells; of two values, or two labels, only the first, which determines the other."""
-    return product(range(1 if n_values == 2 else n_values), range(1 if n_labels == 2 else n_labels))
-
-
-def finest_first(values: Kinds, labels: Kinds) -> list[tuple[int, int]]:
-    """Levels of values and labels, from many degrees of freedom to few, then from many values to few."""
-    return sorted(product(values.levels, labels.levels), key=lambda two: (-(two[0] - 1) * (two[1] - 1), -two[0]))
 
 
 class AlikeTables(NamedTuple):
@@ -268,7 +255,8 @@ def informative_tables(stack: Stack, values: Sequence[Kinds], labels: Kinds) -> 
         place = (contexts.owner * n_values + kind) * labels.n + labels.of_value[contexts.labels]
         flat = np.bincount(place, contexts.sizes, minlength=len(contexts) * n_values * labels.n)
         tables = flat.astype(np.float64).reshape(len(contexts), n_values, labels.n)
-        is_informative = hold_two(tables)
+        counts = ((side > 0) @ np.ones(side.shape[1]) for side in margins(tables))
+        is_informative = np.logical_and(*(n_held > 1 for n_held in counts))
         given = None if some.given is None else some.given[is_informative]
         yield AlikeTables(
             features, tables[is_informative], contexts.times[is_informative], given, some.feature[is_informative]
@@ -283,13 +271,6 @@ def has_room(rooms: Floats) -> Bools:
     varies = (rooms.max(axis=2) > 0)[:, :, None] & (rooms.max(axis=1) > 0)[:, None, :]
     smallest = np.where(varies, rooms, np.inf).min(axis=(1, 2))
     return np.asarray(varies.any(axis=(1, 2)) & (smallest >= ENOUGH))
-
-
-def hold_two(tables: Floats) -> Bools:
-    """Which tables (contexts, values, labels) hold two values and two labels or more."""
-    by_value, by_label = margins(tables)
-    two: Bools = ((by_value > 0) @ np.ones(by_value.shape[1]) > 1) & ((by_label > 0) @ np.ones(by_label.shape[1]) > 1)
-    return two
 
 
 def margins(tables: Floats) -> tuple[Floats, Floats]:
@@ -347,46 +328,37 @@ def quadratic_forms(deviations: Floats, covariances: Floats) -> tuple[Floats, In
 def strata_p_values(stack: Stack, values: Sequence[Kinds], labels: Kinds) -> Floats:
     """For each feature the smallest p-value over the given columns, times their number.
 
-    NaN if no column has one, and if the codes of contexts on the given columns are not known.
-    """
-    if stack.given is None:
-        return np.full(stack.n_features, math.nan)
-    p_values = np.full((stack.n_features, stack.given.shape[1]), math.nan)
-    for some in informative_tables(stack, values, labels):
-        kinds = values[some.features[0]]
-        if kinds.n > 1 and labels.n > 1 and len(some.tables) and some.given is not None:
-            p_values[some.features] = _p_values(some, some.given, kinds, labels)
-    is_known = ~np.isnan(p_values)
-    n_known = np.count_nonzero(is_known, axis=1)
-    smallest = np.min(p_values, axis=1, initial=1.0, where=is_known)
-    return np.where(n_known > 0, np.minimum(1.0, n_known * smallest), math.nan)
-
-
-def _p_values(some: AlikeTables, given: NDArray[Any], values: Kinds, labels: Kinds) -> Floats:
-    """The p-value of each feature and given column; NaN if fewer than two strata have a table with room.
-
-    A stratum is the contexts of a feature that share a value of the column.
+    A stratum is the contexts of a feature that share a value of the column. A column has no p-value if fewer than two
+    strata have a table with room. NaN if no column has one, and if the codes of contexts on the given columns are not
+    known.
     """
     from scipy.sparse import csc_array
     from scipy.special import chdtrc
 
-    n_codes = int(given.max(initial=0)) + 1
-    owners, groupings = [], []
-    for code in given.T:
-        is_given = np.flatnonzero(code >= 0)
-        strata, stratum = np.unique(some.owner[is_given] * n_codes + code[is_given], return_inverse=True)
-        owners.append(strata // n_codes)
-        groupings.append(csc_array((np.ones(len(is_given)), (stratum, is_given)), shape=(len(strata), len(code))))
-    n_features = len(some.features)
-    p_values = np.full((n_features, len(owners)), math.nan)
-    for j, sums in enumerate(TableSums.of(some.tables, groupings, values, labels)):
-        finest = sums.finest()
-        n_strata, statistic, freedom = (
-            np.bincount(owners[j], numbers, minlength=n_features)
-            for numbers in (finest.n_values > 0, finest.statistic, finest.freedom)
-        )
-        p_values[:, j] = np.where(n_strata > 1, chdtrc(freedom, statistic), math.nan)
-    return p_values
+    if stack.given is None:
+        return np.full(stack.n_features, math.nan)
+    p_values = np.full((stack.n_features, stack.given.shape[1]), math.nan)
+    for some in informative_tables(stack, values, labels):
+        kinds, given, n_features = values[some.features[0]], some.given, len(some.features)
+        if kinds.n == 1 or labels.n == 1 or not len(some.tables) or given is None:
+            continue
+        n_codes = int(given.max(initial=0)) + 1
+        owners, groupings = [], []
+        for code in given.T:
+            is_given = np.flatnonzero(code >= 0)
+            strata, stratum = np.unique(some.owner[is_given] * n_codes + code[is_given], return_inverse=True)
+            owners.append(strata // n_codes)
+            groupings.append(csc_array((np.ones(len(is_given)), (stratum, is_given)), shape=(len(strata), len(code))))
+        for j, sums in enumerate(TableSums.of(some.tables, groupings, kinds, labels)):
+            n_kept, _, *finest = sums.finest()
+            n_strata, statistic, freedom = (
+                np.bincount(owners[j], numbers, minlength=n_features) for numbers in (n_kept > 0, *finest)
+            )
+            p_values[some.features, j] = np.where(n_strata > 1, chdtrc(freedom, statistic), math.nan)
+    is_known = ~np.isnan(p_values)
+    n_known = np.count_nonzero(is_known, axis=1)
+    smallest = np.min(p_values, axis=1, initial=1.0, where=is_known)
+    return np.where(n_known > 0, np.minimum(1.0, n_known * smallest), math.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,8 +383,15 @@ def test_stack(stack: Stack, value_sizes: Sequence[Ints], label_sizes: Ints) -> 
     values, labels = [Kinds.of(value_sizes[k]) for k in held], Kinds.of(label_sizes)
     some = stack.part(held)
     pooled = strata_p_values(some, values, labels).tolist()
-    p_values = [(*tests, PValue(p)) for tests, p in zip(p_values_of(some.merged, values, labels), pooled, strict=True)]
-    tested = dict(zip(held, _tested(some.merged, p_values), strict=True))
+    some = some.merged
+    p_values = [
+        max(smallest_of((*tests, PValue(p))).p, sys.float_info.min)
+        for tests, p in zip(p_values_of(some, values, labels), pooled, strict=True)
+    ]
+    contexts = some.contexts
+    rows = contexts.sizes * contexts.times[contexts.owner]
+    pairs, changed = (some.sums_of_cells(rows * of_row) // 2 for of_row in (contexts.pairs, contexts.changed))
+    tested = dict(zip(held, map(Tested, pairs.tolist(), changed.tolist(), p_values), strict=True))
     return [tested.get(k) for k in range(stack.n_features)]
 
 
@@ -423,15 +402,6 @@ def p_values_of(stack: Stack, values: Sequence[Kinds], labels: Kinds) -> list[tu
     """
     both = zip(DirectionTests.of_stack(stack, values, labels), p_values_any_direction(stack), strict=True)
     return [(PValue(math.nan) if tests.sees_all else p_any, tests.frequent, tests.rare) for tests, p_any in both]
-
-
-def _tested(stack: Stack, p_values: Iterable[Iterable[PValue]]) -> list[Tested]:
-    """Pairs and the combined p-value of several features."""
-    contexts = stack.contexts
-    rows = contexts.sizes * contexts.times[contexts.owner]
-    pairs, changed = (stack.sums_of_cells(rows * of_row) // 2 for of_row in (contexts.pairs, contexts.changed))
-    combined = [max(smallest_of(tests).p, sys.float_info.min) for tests in p_values]
-    return list(map(Tested, pairs.tolist(), changed.tolist(), combined))
 
 
 def pools_contexts(n_features: int) -> bool:
