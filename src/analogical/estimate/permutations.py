@@ -50,6 +50,10 @@ far the count can be below or above its expectation, whichever is less, summed o
 Cochran's rule of five expected rows. Mantel and Fleiss (1980) sum both sides first and then take the smaller one; where
 the most frequent label differs between contexts that finds room on either side though hardly a row can move (p <= .01
 in 2.3 % of tables without an effect; with this rule, and a room of 4 to 6, in .5 to 1.1 %: ``benchmarks/coverage``)."""
+MAX_DEALS = 500
+"""Largest number of tables of all contexts together: some hundredths of a second. With more, the tail of ``deals`` is
+used, or the test is left out. It depends on the rows by value and by label only. It also limits the depth of the
+recursion: a context has at least as many tables as values, or labels."""
 
 
 @dataclass(frozen=True)
@@ -109,10 +113,11 @@ def smallest_of(p_values: Iterable[PValue]) -> PValue:
     if not known:
         return PValue(math.nan)
 
-    def corrected(p: float) -> float:
-        return min(1.0, p * sum(test.smallest <= p * (1 + ROUNDING) for test in known))
-
-    return PValue(min(corrected(test.p) for test in known), min(corrected(test.smallest) for test in known))
+    p, least = (
+        min(min(1.0, p * sum(test.smallest <= p * (1 + ROUNDING) for test in known)) for p in numbers)
+        for numbers in ([test.p for test in known], [test.smallest for test in known])
+    )
+    return PValue(p, least)
 
 
 def law_of_contexts(n: Ints, a: Ints, b: Ints, times: Ints) -> Law:
@@ -188,7 +193,10 @@ class DealMoments:
                 _Pairs.of(contexts.label_parts, informative),
             )
             variance, third = _moments(n, values, labels)
-            terms = _deviation(contexts)[informative], variance, third, variance**2 / _room(contexts)[informative]
+            # expected rows with neither the most frequent value nor the most frequent label of the context
+            value, label = (contexts.n_rows - largest for largest in largest_parts(contexts))
+            room = value * (1 / contexts.n_rows) * label
+            terms = _deviation(contexts)[informative], variance, third, variance**2 / room[informative]
             of_context = np.zeros((4, len(contexts)))
             of_context[:, informative] = contexts.times[informative] * np.array(terms)
             sums = np.array([stack.sums(row) for row in of_context])
@@ -245,13 +253,6 @@ def _deviation(contexts: Contexts) -> Floats:
     held = np.bincount(contexts.owner, moved**2 / n) + np.bincount(values.owner, expected)
     n_values = np.bincount(values.owner)
     return np.asarray((held - (n_values - 1.0) * (n_all**2 - squares) / (n_all * (n_all - 1))) / 2)
-
-
-def _room(contexts: Contexts) -> Floats:
-    """Expected rows of each context with neither its most frequent value nor its most frequent label."""
-    value, label = largest_parts(contexts)
-    room: Floats = (contexts.n_rows - value) * (1 / contexts.n_rows) * (contexts.n_rows - label)
-    return room
 
 
 def pearson_tail(z: float, skewness: float) -> float:
@@ -382,11 +383,6 @@ def _ratio(numerator: Floats, denominator: Floats) -> Floats:
     quotient: Floats = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
     return quotient
 
-
-MAX_DEALS = 500
-"""Largest number of tables of all contexts together: some hundredths of a second. With more, the tail of ``deals`` is
-used, or the test is left out. It depends on the rows by value and by label only. It also limits the depth of the
-recursion: a context has at least as many tables as values, or labels."""
 
 Table = tuple[tuple[int, ...], ...]
 """Rows by value and label."""

@@ -67,6 +67,14 @@ MANY = 30
 """Effective rows, pairs, or degrees of freedom, from which a sum is treated as normal: the usual convention."""
 FEWEST_FREE = 3.0
 """Smallest degrees of freedom: with fewer, Student's quantile is too large to be useful."""
+MOST_VALUES = 64
+"""Largest number of values, and of labels, in the common difference; the rarest of more are merged: the cost grows with
+the cube."""
+PSEUDO_ROWS = 4.0
+"""Rows of a value for which the variance of its share is doubled: two rows with equal labels do not show that there is
+no variance (Agresti and Coull add four rows, half of them with the label)."""
+ROUNDING = 1e-9
+"""Differences of shares, and their standard errors, below this are rounding error."""
 
 
 def share_interval(profile: RowProfile, n_rows: int, confidence: float) -> tuple[float, float]:
@@ -257,16 +265,6 @@ def _losses(contexts: Contexts, n: Ints, within: Floats, agreeing: Ints, disagre
     return pairs.astype(np.int64), doubled / 2
 
 
-MOST_VALUES = 64
-"""Largest number of values, and of labels, in the common difference; the rarest of more are merged: the cost grows with
-the cube."""
-PSEUDO_ROWS = 4.0
-"""Rows of a value for which the variance of its share is doubled: two rows with equal labels do not show that there is
-no variance (Agresti and Coull add four rows, half of them with the label)."""
-ROUNDING = 1e-9
-"""Differences of shares, and their standard errors, below this are rounding error."""
-
-
 @dataclass(frozen=True)
 class CommonDifference:
     """Shares of each label by value that are common to all contexts, up to a constant."""
@@ -409,8 +407,11 @@ def common_differences(cells: _Cells) -> list[CommonDifference]:
     moved = table - cells.products(mean_value, t * n, mean_label)
     inverse: Floats = np.linalg.pinv(squares, rcond=1e-9, hermitian=True).astype(np.float64)
     shares = (inverse @ moved).transpose(0, 2, 1)
-    own, both = _at_mean(cells, mean_value, inverse, owner, value)
-    leverage = 1 / n[owner] + inverse[feature[owner], value, value] - 2 * own + both[owner]
+    # for the mean m of each context A^+ m, and m' A^+ m
+    spans = enumerate(slice(start, stop) for start, stop in pairwise(cells.bounds))
+    at_mean = np.concatenate([mean_value[own] @ inverse[k] for k, own in spans])
+    both = np.einsum("cv,cv->c", at_mean, mean_value)
+    leverage = 1 / n[owner] + inverse[feature[owner], value, value] - 2 * at_mean[owner, value] + both[owner]
     leverage = np.clip(leverage, 0.0, 1.0)
     cell = np.searchsorted(owner * n_values + value, cells.context * n_values + cells.value)
     overall = table.sum(axis=1) / np.maximum(of_value.sum(axis=1), 1.0)[:, None]
@@ -467,10 +468,14 @@ def measure_sizes(stack: Stack, n_values: Sequence[int], n_labels: int, n_rows: 
         parts = list(zip(some.cells(), features, strict=True))
         values = [_places(contexts.values[own], weights[own], n_values[k]) for own, k in parts]
         labels = [_places(contexts.labels[own], weights[own], n_labels) for own, _ in parts]
+        of_value, of_label = (
+            np.concatenate(places)[np.cumsum([0, *map(len, places)])[some.feature_of_cell] + codes]
+            for places, codes in ((values, contexts.values), (labels, contexts.labels))
+        )
         cells = _Cells(
             contexts.owner,
-            _placed(values, some, contexts.values),
-            _placed(labels, some, contexts.labels),
+            of_value,
+            of_label,
             contexts.sizes.astype(np.float64),
             contexts.times.astype(np.float64),
             some.bounds.tolist(),
@@ -499,33 +504,28 @@ def _size(
     effect, (low, high) = common.effect(), common.interval(quantile)
     if contexts.value_parts.sizes.max() == 1:
         # without repeated rows the labels may have no noise; the index is then the effect
-        index, (_, index_high) = _share(contexts.profile), share_interval(contexts.profile, n_rows, confidence)
+        profile = contexts.profile
+        index, (_, index_high) = profile.n_changed / profile.n_pairs, share_interval(profile, n_rows, confidence)
         return Size(max(effect, index), low, max(high, index_high), common, *kinds)
-    if not whole.n_pairs:  # rows repeat for one value only: there is no unbiased estimate
+    profile = whole.profile
+    if not profile.n_pairs:  # rows repeat for one value only: there is no unbiased estimate
         return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, *kinds)
-    if whole.noise <= 1e-12 * whole.n_pairs:  # labels without noise: the effect is a share of pairs
-        low, high = share_interval(whole.profile, n_rows, confidence)
+    if whole.noise <= 1e-12 * profile.n_pairs:  # labels without noise: the effect is a share of pairs
+        low, high = share_interval(profile, n_rows, confidence)
         return Size(whole.effect(), low, high, common, *kinds, whole.noise_rate())
     varies = whole.effect() - effect
     if varies > 0:
-        variance = _variance(whole, n_rows)
+        # A value of two rows has no pairs without one of them, so the jackknife underestimates its variance: with few
+        # effective pairs it is at least that of a share of as many independent pairs.
+        variance, n_kish = whole.variance(n_rows), max(profile.n_effective, 0.5)
+        index = profile.n_changed / profile.n_pairs
+        variance = max(variance, index * (1 - index) / n_kish) if n_kish < MANY else variance
         share = varies**2 / (varies**2 + variance)
         whole_low, whole_high = skewed_interval(whole.effect(), variance, quantile)
         effect += share * varies
         low += share * max(whole_low - low, 0.0)
         high = max(high, whole_high)
     return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, *kinds, whole.noise_rate())
-
-
-def _variance(whole: EffectSums, n_rows: int) -> float:
-    """Variance of the whole effect; with few effective pairs at least that of a share of as many independent pairs.
-
-    A value of two rows has no pairs without one of them, so the jackknife underestimates its variance.
-    """
-    variance = whole.variance(n_rows)
-    n_kish = max(whole.profile.n_effective, 0.5)
-    share = _share(whole.profile)
-    return max(variance, share * (1 - share) / n_kish) if n_kish < MANY else variance
 
 
 def measure_size_of_units(rows: CodedRows, confidence: float, *, within: bool) -> Size:
@@ -565,22 +565,6 @@ def _places(codes: Any, weights: Floats, n: int) -> Ints:
     return merge_rare(np.bincount(codes, weights, minlength=n), MOST_VALUES)
 
 
-def _placed(places: Sequence[Ints], stack: Stack, codes: Any) -> Positions:
-    """The position of the code of each cell, from the positions of the codes of each feature."""
-    firsts = np.cumsum([0, *map(len, places)])
-    placed: Positions = np.concatenate(places)[firsts[stack.feature_of_cell] + codes]
-    return placed
-
-
-def _at_mean(
-    cells: _Cells, mean_value: Floats, inverse: Floats, owner: Positions, value: Positions
-) -> tuple[Floats, Floats]:
-    """For the mean m of each context: A^+ m at each of its values, and m' A^+ m."""
-    spans = enumerate(slice(start, stop) for start, stop in pairwise(cells.bounds))
-    at_mean = np.concatenate([mean_value[own] @ inverse[k] for k, own in spans])
-    return at_mean[owner, value], np.einsum("cv,cv->c", at_mean, mean_value)
-
-
 def _meat(
     cells: _Cells, feature: Positions, owner: Positions, value: Positions, spread: Floats, mean_value: Floats
 ) -> Floats:
@@ -608,11 +592,6 @@ def _meat_of_units(cells: _Cells, left: Floats, mean_value: Floats) -> Floats:
     of_context = csr_array((score, (unit, cells.context)), shape=(n_units, len(mean_value)))
     s = own - of_context @ mean_value
     return np.asarray(s.T @ s * n_units / max(n_units - 1, 1))
-
-
-def _share(profile: RowProfile) -> float:
-    """Share of the pairs whose labels differ."""
-    return profile.n_changed / profile.n_pairs
 
 
 def diagonals(rows: Floats) -> Floats:
