@@ -535,9 +535,10 @@ class Study:
 
     def entropy_left(self, feature: int, column: int) -> float:
         """Conditional entropy of a feature given a column, as a share of its entropy, on the rows searched."""
-        sample = self.sample
-        shares = sample.once(("entropy left", column), lambda: remaining_entropies(sample.rows, sample.codes(column)))
-        return float(shares[feature])
+        sample, question = self.sample, ("entropy left", column)
+        if question not in sample.answers:
+            sample.answers[question] = remaining_entropies(sample.rows, sample.codes(column))
+        return float(sample.answers[question][feature])
 
     @property
     def sample(self) -> "Study":
@@ -634,7 +635,8 @@ def study_of(
     if isinstance(X, Study):
         beside = {"duplicates": duplicates not in (None, "count"), "n_jobs": n_jobs is not None}
         options = [*columns, *(option for option, is_given in beside.items() if is_given)]
-        _refuse_label(name, y)
+        if y is not None:
+            raise InputError(f"A Study has its label; leave y out of {name}, and pass other arguments by name.")
         if options:
             raise InputError(f"A Study has its options already; give {' and '.join(options)} to Study, not to {name}.")
         if duplicates is None and X.duplicates == "once":
@@ -652,30 +654,22 @@ def study_of(
     return study
 
 
-def _refuse_label(verb: str, y: Any) -> None:
-    """Refuse a label beside a study, which has its own."""
-    if y is not None:
-        raise InputError(f"A Study has its label; leave y out of {verb}, and pass other arguments by name.")
-
-
 def asked_about(verb: Callable[..., Any], X: Any, y: Any, **features: Any) -> tuple[Any, ...]:
     """The label and the features that a public function is asked about.
 
     A study has its own label, so a feature takes the place of ``y``: ``evidence(study, "age")``.
     """
     given = [value for value in (y, *features.values()) if value is not None]
-    if isinstance(X, Study):
-        if len(given) > len(features):
-            _refuse_label(verb.__name__, y)
-        y = None
-    else:
+    if not isinstance(X, Study):
         given = given[y is not None :]
+    elif len(given) <= len(features):  # otherwise there is a label, which ``study_of`` refuses
+        y = None
     if len(given) < len(features):
         verb_name, names = verb.__name__, ", ".join(features)
         raise InputError(
             f"{verb_name} needs {' and '.join(features)}: {verb_name}(X, y, {names}) or {verb_name}(study, {names})."
         )
-    return y, *given
+    return y, *given[-len(features) :]
 
 
 def check_given(given: Any) -> Asked:

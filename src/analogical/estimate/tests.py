@@ -180,16 +180,6 @@ class DirectionTests:
     """
 
     @classmethod
-    def of_stack(cls, stack: Stack, values: Sequence[Kinds], labels: Kinds) -> "list[DirectionTests]":
-        """For each of several features, from their contexts and the kinds of their values."""
-        tests: dict[int, DirectionTests] = {}
-        for some in informative_tables(stack, values, labels):
-            times = some.times.astype(np.float64)
-            kinds = [values[k] for k in some.features]
-            tests |= zip(some.features, cls.of_tables(some.tables, times, some.owner, kinds, labels), strict=True)
-        return [tests[k] for k in range(stack.n_features)]
-
-    @classmethod
     def of_tables(
         cls, tables: Floats, times: Floats, owner: Positions, kinds: list[Kinds], labels: Kinds
     ) -> "list[DirectionTests]":
@@ -215,7 +205,7 @@ class DirectionTests:
             rare_cells = [cell for cell in cells if 0 < room[cell] < ENOUGH]
             sees_all = kinds[k].all_apart and labels.all_apart and int(times[own].sum()) == 1
             sees_all &= (n_values, labels.n) in ((2, 2), levels[k])
-            tests.append(cls(frequent, smallest_of(exact_cell(*mine, *cell) for cell in rare_cells), sees_all))
+            tests.append(cls(frequent, smallest_of([exact_cell(*mine, *cell) for cell in rare_cells]), sees_all))
         return tests
 
 
@@ -400,8 +390,13 @@ def p_values_of(stack: Stack, values: Sequence[Kinds], labels: Kinds) -> list[tu
 
     NaN where a test is not made. The first one is left out where the others detect differences in any direction too.
     """
-    both = zip(DirectionTests.of_stack(stack, values, labels), p_values_any_direction(stack), strict=True)
-    return [(PValue(math.nan) if tests.sees_all else p_any, tests.frequent, tests.rare) for tests, p_any in both]
+    p_any, p_values = p_values_any_direction(stack), {}
+    for some in informative_tables(stack, values, labels):
+        kinds = [values[k] for k in some.features]
+        of_features = DirectionTests.of_tables(some.tables, some.times.astype(np.float64), some.owner, kinds, labels)
+        for k, tests in zip(some.features, of_features, strict=True):
+            p_values[k] = PValue(math.nan) if tests.sees_all else p_any[k], tests.frequent, tests.rare
+    return [p_values[k] for k in range(stack.n_features)]
 
 
 def pools_contexts(n_features: int) -> bool:
