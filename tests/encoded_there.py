@@ -121,11 +121,11 @@ def assert_same_codes(found, study, columns):
     weights = study.rows.weights
     sizes = [np.bincount(code, weights).astype(np.int64) for code in codes]
     assert_same_sizes(found, np.bincount(labels, weights), sizes)
-    assert (found.n_units is None) == (study.unit is None)
-    if study.unit is not None:
+    assert (found.n_units is None) == (study.group_column is None)
+    if study.group_column is not None:
         units = columns[n]
         assert (units.min() >= 0, units.max() < found.n_codes[-1]) == (True, True)
-        here = study.codes(study.unit).tolist()
+        here = study.codes(study.group_column).tolist()
         pairs = set(zip(units.tolist(), here, strict=True))
         assert len(pairs) == len(set(units.tolist())) == len(set(here)) == found.n_units
 

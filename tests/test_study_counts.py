@@ -9,8 +9,8 @@ from naive import naive_context_tables
 from analogical import Study
 from analogical import study as study_module
 from analogical.count import contexts as contexts_module
-from analogical.estimate.groups import unit_p_value, varies_within_units
-from analogical.estimate.sizes import measure_size_of_units
+from analogical.estimate.groups import group_p_value, varies_within_groups
+from analogical.estimate.sizes import measure_size_of_groups
 
 
 def rows_and_labels(n_features=5, n_rows=400):
@@ -130,14 +130,14 @@ def test_the_unit_is_given_too_where_the_feature_varies_within_units():
     units = np.repeat(np.arange(40), 3)
     values = np.where(units[:, None] % 2 == 0, [0, 0, 1], [0, 1, 1])[::3].ravel()
     study = Study(pd.DataFrame({"value": values, "unit": units}), units % 2, groups="unit")
-    assert study.codes(study.unit).tolist() == units.tolist()
+    assert study.codes(study.group_column).tolist() == units.tolist()
     ((_, size),) = study.sizes([(0, ())], 0.95)
     assert size.common.between(0, 1, 1)[0] == pytest.approx(0.0)
-    rows = study.rows_of([0, study.unit])
-    assert varies_within_units(rows)
-    assert measure_size_of_units(rows, 0.95, within=False).common.between(0, 1, 1)[0] == pytest.approx(1 / 3)
+    rows = study.rows_of([0, study.group_column])
+    assert varies_within_groups(rows)
+    assert measure_size_of_groups(rows, 0.95, within=False).common.between(0, 1, 1)[0] == pytest.approx(1 / 3)
     constant = Study(pd.DataFrame({"value": units % 4, "unit": units}), units % 2, groups="unit")
-    assert not varies_within_units(constant.rows_of([0, constant.unit]))
+    assert not varies_within_groups(constant.rows_of([0, constant.group_column]))
 
 
 def test_the_rows_searched_know_their_units(monkeypatch):
@@ -146,8 +146,8 @@ def test_the_rows_searched_know_their_units(monkeypatch):
     units = np.arange(400) // 3
     sample = Study(rows, labels, groups=units).sample
     chosen = np.linspace(0, 399, 200).astype(int)
-    assert sample.codes(sample.unit).tolist() == units[chosen].tolist()
-    expected = unit_p_value(coded(np.column_stack([rows[:, :2], units])[chosen], labels[chosen]))
+    assert sample.codes(sample.group_column).tolist() == units[chosen].tolist()
+    expected = group_p_value(coded(np.column_stack([rows[:, :2], units])[chosen], labels[chosen]))
     assert sample.p_value(0, (1,)) == pytest.approx(expected)
 
 

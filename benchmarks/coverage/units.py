@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from scipy.stats import chi2
 
 from analogical._types import CodedRows
-from analogical.estimate.groups import unit_p_value
+from analogical.estimate.groups import group_p_value
 
 __all__ = ["clusters"]
 
@@ -142,7 +142,7 @@ def _draw(rng: Any, n_units: int, sizes: str, feature: str, contexts: int, effec
 def _p(rows: Any, labels: Any, unit: Any) -> float:
     """What the library says of the first column, given the others."""
     codes = np.column_stack([rows, unit]).astype(np.uint32)
-    return unit_p_value(CodedRows(codes, labels.astype(np.uint32), codes.max(axis=0).astype(np.int64) + 1, 2))
+    return group_p_value(CodedRows(codes, labels.astype(np.uint32), codes.max(axis=0).astype(np.int64) + 1, 2))
 
 
 def _gee(rows: Any, labels: Any, unit: Any) -> float:

@@ -33,8 +33,8 @@ from analogical.estimate.dependencies import (
     predicted_by_cut,
     remaining_entropies,
 )
-from analogical.estimate.groups import unit_p_value, varies_within_units
-from analogical.estimate.sizes import EffectSums, Size, measure_size_of_units, measure_sizes
+from analogical.estimate.groups import group_p_value, varies_within_groups
+from analogical.estimate.sizes import EffectSums, Size, measure_size_of_groups, measure_sizes
 from analogical.estimate.status import LEVEL
 from analogical.estimate.tests import Tested, adjust_for_features, pools_contexts, test_stack
 from analogical.estimate.votes import Voting
@@ -215,16 +215,16 @@ class Study:
         self.bins = [(i, n_bins) for i in sorted(self.fine_sizes) for n_bins in NUMBERS_OF_BINS]
         """Columns after the features: numbers in other numbers of bins, for contexts only."""
         self.owner: Ints = np.array([*range(self.n_features), *(feature for feature, _ in self.bins)])
-        """The feature of each column but the unit."""
-        self.unit = None if table.groups is None else len(self.owner)
-        """The column of units, the last one; None if rows are independent."""
+        """The feature of each column but that of groups."""
+        self.group_column = None if table.groups is None else len(self.owner)
+        """The column of groups, the last one; None if rows are independent."""
         by_name = sorted(range(self.n_features), key=lambda i: table.names[i])
         self.rank: Ints = np.argsort(by_name)
         """Rank of each feature by name, which decides between features that predict equally well."""
         self._more_codes: dict[int, Codes] = {}
         """Codes of columns after the features, by column."""
-        if self.unit is not None and table.groups is not None:
-            self._more_codes[self.unit] = table.groups.astype(code_type(int(table.groups.max()) + 1))
+        if self.group_column is not None and table.groups is not None:
+            self._more_codes[self.group_column] = table.groups.astype(code_type(int(table.groups.max()) + 1))
         self.answers: dict[Hashable, Any] = {}
         """What was found, by question."""
         self._tested: dict[Item, Tested | None] = {}
@@ -307,11 +307,11 @@ class Study:
         held = next((one for one in self._groups if set(columns).issubset(one)), None)
         if held is None:
             held = tuple(sorted(set(columns)))
-            features = {c: int(self.owner[c]) for c in held if c != self.unit}
+            features = {c: int(self.owner[c]) for c in held if c != self.group_column}
             bins = {c: self.bins_of_fine(c) for c in features if c >= self.n_features}
             rows = source.group([SourceColumn(features.get(c), bins.get(c)) for c in held], MOST_GROUPS)
             if rows is None:
-                names = ", ".join("groups" if c == self.unit else self.names_of([c])[0] for c in held)
+                names = ", ".join("groups" if c == self.group_column else self.names_of([c])[0] for c in held)
                 raise InputError(
                     f"More than {MOST_GROUPS:,} combinations of values of {names} occur, too many to collect; give"
                     " fewer features (given=[...], --given), or bin them more coarsely."
@@ -377,11 +377,11 @@ class Study:
 
     def p_value(self, feature: int, given: Sequence[int]) -> float:
         """P-value of a feature given some columns; NaN if it cannot be tested."""
-        if self.unit is None:
+        if self.group_column is None:
             tested = self.tested(feature, given)
             return math.nan if tested is None else tested.p_value
-        columns = [feature, *sorted(given), self.unit]
-        return self.once(("p-value", *columns), lambda: unit_p_value(self.rows_of(columns)))
+        columns = [feature, *sorted(given), self.group_column]
+        return self.once(("p-value", *columns), lambda: group_p_value(self.rows_of(columns)))
 
     def contexts(self, feature: int, given: Sequence[int]) -> Contexts:
         """The contexts of a feature given some columns: rows by context, value and label."""
@@ -389,10 +389,10 @@ class Study:
 
     def sizes(self, items: Iterable[Item], confidence: float) -> Iterator[tuple[Item, Size | None]]:
         """Effects of items, many at a time; None for an item without pairs."""
-        if self.unit is not None:
+        if self.group_column is not None:
             for feature, given in items:
-                rows = self.rows_of([feature, *given, self.unit])
-                size = measure_size_of_units(rows, confidence, within=varies_within_units(rows))
+                rows = self.rows_of([feature, *given, self.group_column])
+                size = measure_size_of_groups(rows, confidence, within=varies_within_groups(rows))
                 noise_rate = EffectSums.of(self.contexts(feature, given)).noise_rate()
                 yield (feature, given), None if math.isnan(size.effect) else replace(size, noise_rate=noise_rate)
             return

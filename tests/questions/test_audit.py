@@ -24,7 +24,7 @@ import analogical
 from analogical import InputError, audit
 from analogical.count.pairs import sum_contexts
 from analogical.estimate import differences
-from analogical.estimate.groups import unit_p_value
+from analogical.estimate.groups import group_p_value
 from analogical.show.views import view_of
 
 audit_all = partial(audit, given="all")
@@ -503,7 +503,7 @@ def test_an_interval_by_units_in_loops():
     reach = student.ppf(0.975, units - 1) * error
     assert found.difference == pytest.approx(slope)
     assert (found.difference_low, found.difference_high) == pytest.approx((slope - reach, slope + reach))
-    assert found.p_value == unit_p_value(coded(np.column_stack([value, context, unit]), label))
+    assert found.p_value == group_p_value(coded(np.column_stack([value, context, unit]), label))
     unknown = (found.odds_low, found.odds_high, found.pair_low, found.pair_high, found.p_homogeneity)
     assert np.isnan(unknown).all()
 

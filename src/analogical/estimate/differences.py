@@ -17,13 +17,13 @@ import numpy as np
 
 from analogical._types import CodedRows, Floats, Ints
 from analogical.count.contexts import Contexts
-from analogical.estimate.groups import unit_p_value
-from analogical.estimate.permutations import hypergeometric, law_of_contexts, pearson_tail
+from analogical.estimate.groups import group_p_value
+from analogical.estimate.permutations import distribution_of_contexts, hypergeometric, pearson_tail
 from analogical.estimate.sizes import (
     ROUNDING,
     corrected_variance,
     jackknife_variance,
-    measure_size_of_units,
+    measure_size_of_groups,
     t_quantile,
 )
 
@@ -38,7 +38,7 @@ __all__ = [
     "homogeneity",
     "largest_context",
     "measure_difference",
-    "measure_difference_of_units",
+    "measure_difference_of_groups",
     "odds_ratio",
     "risk_difference",
 ]
@@ -140,7 +140,7 @@ def measure_difference(contexts: Contexts, values: tuple[int, int], label: int, 
     )
 
 
-def measure_difference_of_units(
+def measure_difference_of_groups(
     compared: PairedDifference, rows: CodedRows, values: tuple[int, int], label: int, confidence: float
 ) -> PairedDifference:
     """A difference with a test and interval for independent groups; statistics that need independent rows are NaN.
@@ -152,17 +152,17 @@ def measure_difference_of_units(
     held = np.flatnonzero((rows.codes[:, 0] == values[0]) | (rows.codes[:, 0] == values[1]))
     part = rows.take(held)
     part = replace(part, labels=(part.labels == label).astype(np.uint8), n_labels=2)
-    p_value = unit_p_value(part)
-    n_units = len(np.unique(part.codes[:, -1]))
+    p_value = group_p_value(part)
+    n_groups = len(np.unique(part.codes[:, -1]))
     error = 0.0
-    if n_units > 1:
-        size = measure_size_of_units(part, confidence, within=False)
+    if n_groups > 1:
+        size = measure_size_of_groups(part, confidence, within=False)
         first, second = size.values[list(values)].tolist()
         error = size.common.between(first, second, 1)[1]
-    reach = float(stdtrit(max(n_units - 1, 1), (1 + confidence) / 2)) * error
+    reach = float(stdtrit(max(n_groups - 1, 1), (1 + confidence) / 2)) * error
     low, high = compared.difference - reach, compared.difference + reach
-    if error <= ROUNDING:  # all units are alike: an interval on half as many pairs as units
-        low, high = difference_interval(compared.pairs, compared.gained, compared.lost, 0.0, n_units, confidence)
+    if error <= ROUNDING:  # all groups are alike: an interval on half as many pairs as groups
+        low, high = difference_interval(compared.pairs, compared.gained, compared.lost, 0.0, n_groups, confidence)
     return replace(
         compared,
         difference_low=max(low, -1.0),
@@ -262,25 +262,26 @@ def _varies(a: Ints, b: Ints, n_with: Ints, b_with: Ints, times: Ints, ratio: fl
     Given the margins, the distribution of the rows x of b with the label depends on the odds ratio alone, with mean e
     and variance v at the ratio that fits all contexts best. The score is the sum of (x - e)^2 - v (Liang and Self
     1985), minus its regression on x - e, because the ratio was fitted. Its three moments are those of the exact
-    distributions, and its tail is that of ``deals``, so contexts may be small. ``ratio`` is the starting value of the
-    fit.
+    distributions, and its tail is Pearson's (see ``permutations``), so contexts may be small. ``ratio`` is where the
+    fit starts.
     """
     kinds, kind_of = np.unique(np.column_stack([a + b, b, n_with]), axis=0, return_inverse=True)
     n_kinds = np.bincount(kind_of.ravel(), weights=times)
     log_ratio, step = math.log(ratio), math.inf
     for _ in range(50):  # steps of Newton; four or five are usual
-        laws = [hypergeometric(n, of_b, k, math.exp(log_ratio)) for n, of_b, k in kinds.tolist()]
-        mean, variance = np.array([law.moments() for law in laws]).T
+        exacts = [hypergeometric(n, of_b, k, math.exp(log_ratio)) for n, of_b, k in kinds.tolist()]
+        mean, variance = np.array([exact.moments() for exact in exacts]).T
         if abs(step) < 1e-9:
             break
         step = float((times * b_with).sum() - n_kinds @ mean) / float(n_kinds @ variance)
         log_ratio += min(max(step, -2.0), 2.0)
-    moves = [law.lowest + np.arange(len(law.chances)) - e for law, e in zip(laws, mean, strict=True)]
-    third = np.array([law.chances @ move**3 for law, move in zip(laws, moves, strict=True)])
+    moves = [exact.lowest + np.arange(len(exact.chances)) - e for exact, e in zip(exacts, mean, strict=True)]
+    third = np.array([exact.chances @ move**3 for exact, move in zip(exacts, moves, strict=True)])
     slope = float(n_kinds @ third) / float(n_kinds @ variance)
     parts = [move**2 - v - slope * move for move, v in zip(moves, variance, strict=True)]
     spread, skew = (
-        sum(n * float(law.chances @ part**k) for n, law, part in zip(n_kinds, laws, parts, strict=True)) for k in (2, 3)
+        sum(n * float(exact.chances @ part**k) for n, exact, part in zip(n_kinds, exacts, parts, strict=True))
+        for k in (2, 3)
     )
     # in contexts of one row per value |x - e| is constant: nothing can vary
     if spread <= 1e-9 * float(n_kinds @ variance**2):
@@ -324,8 +325,8 @@ def exact_cmh(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints) -> tupl
     observed = abs(float((times * b_with).sum()) - mean)
     if variance > NORMAL:
         return max(math.erfc(observed / math.sqrt(2 * variance)), sys.float_info.min), 0.0
-    law = law_of_contexts(n, b, k, times)
-    distance = np.abs(law.lowest + np.arange(len(law.chances)) - mean)
-    smallest = min(float(law.chances[distance >= distance.max() - 1e-9].sum()), 1.0)
+    distribution = distribution_of_contexts(n, b, k, times)
+    distance = np.abs(distribution.lowest + np.arange(len(distribution.chances)) - mean)
+    smallest = min(float(distribution.chances[distance >= distance.max() - 1e-9].sum()), 1.0)
     # Outcomes left out as negligible are no more likely than the rarest one kept.
-    return max(min(float(law.chances[distance >= observed - 1e-9].sum()), 1.0), smallest), smallest
+    return max(min(float(distribution.chances[distance >= observed - 1e-9].sum()), 1.0), smallest), smallest

@@ -31,14 +31,14 @@ from analogical.estimate.sizes import ROUNDING, ROUNDING_SHARE
 
 __all__ = [
     "ENOUGH",
-    "DealMoments",
-    "FewDeals",
-    "Law",
+    "Distribution",
+    "FewPermutations",
     "PValue",
+    "PermutationMoments",
+    "distribution_of_contexts",
     "hypergeometric",
     "is_informative",
     "largest_parts",
-    "law_of_contexts",
     "p_values_any_direction",
     "pearson_tail",
     "smallest_of",
@@ -50,10 +50,10 @@ far the count can be below or above its expectation, whichever is less, summed o
 Cochran's rule of five expected rows. Mantel and Fleiss (1980) sum both sides first and then take the smaller one; where
 the most frequent label differs between contexts that finds room on either side though hardly a row can move (p <= .01
 in 2.3 % of tables without an effect; with this rule, and a room of 4 to 6, in .5 to 1.1 %: ``benchmarks/coverage``)."""
-MAX_DEALS = 500
-"""Largest number of tables of all contexts together: some hundredths of a second. With more, the tail of ``deals`` is
-used, or the test is left out. It depends on the rows by value and by label only. It also limits the depth of the
-recursion: a context has at least as many tables as values, or labels."""
+MOST_PERMUTATIONS = 500
+"""Largest number of tables of all contexts together: some hundredths of a second. With more, the tail is used, or the
+test is left out. It depends on the rows by value and by label only. It also limits the depth of the recursion: a
+context has at least as many tables as values, or labels."""
 
 
 @dataclass(frozen=True)
@@ -65,17 +65,17 @@ class PValue:
 
 
 @dataclass(frozen=True)
-class Law:
+class Distribution:
     """A distribution over integers: ``chances`` are the probabilities from ``lowest`` on."""
 
     lowest: int
     chances: Floats
 
-    def __add__(self, other: "Law") -> "Law":
+    def __add__(self, other: "Distribution") -> "Distribution":
         """The distribution of the sum of two independent numbers."""
         return _trimmed(self.lowest + other.lowest, np.convolve(self.chances, other.chances))
 
-    def times(self, n: int) -> "Law":
+    def times(self, n: int) -> "Distribution":
         """The distribution of the sum of n independent numbers, by repeated doubling."""
         if n == 1:
             return self
@@ -120,22 +120,22 @@ def smallest_of(p_values: Iterable[PValue]) -> PValue:
     return PValue(p, least)
 
 
-def law_of_contexts(n: Ints, a: Ints, b: Ints, times: Ints) -> Law:
+def distribution_of_contexts(n: Ints, a: Ints, b: Ints, times: Ints) -> Distribution:
     """The rows of the value that have the label, over contexts of n rows, a with the value and b with the label."""
-    law, sure = Law(0, np.ones(1)), 0  # the distribution of an empty sum
+    distribution, sure = Distribution(0, np.ones(1)), 0  # the distribution of an empty sum
     kinds: dict[tuple[int, int, int], int] = {}
     for kind, how_often in zip(zip(n.tolist(), a.tolist(), b.tolist(), strict=True), times.tolist(), strict=True):
         kinds[kind] = kinds.get(kind, 0) + how_often
     for (rows, of_value, of_label), how_often in sorted(kinds.items()):
         if 0 < of_value < rows and 0 < of_label < rows:
-            law = law + _known_law(rows, of_value, of_label).times(how_often)
+            distribution = distribution + _known_distribution(rows, of_value, of_label).times(how_often)
         else:
             sure += how_often * max(0, of_value + of_label - rows)
-    return Law(law.lowest + sure, law.chances)
+    return Distribution(distribution.lowest + sure, distribution.chances)
 
 
-def hypergeometric(n: int, a: int, b: int, odds: float = 1.0) -> Law:
-    """Rows of the value among b rows drawn from n rows, a of which have it; Fisher's noncentral law with an odds ratio.
+def hypergeometric(n: int, a: int, b: int, odds: float = 1.0) -> Distribution:
+    """Rows of the value among b rows drawn from n rows, a of which have it; with odds, Fisher's noncentral one.
 
     ``scipy.stats.hypergeom.pmf`` loses digits to logarithms of factorials when n is large, so that equally likely
     outcomes differ; sums of the logarithms of ratios of neighbours do not.
@@ -156,23 +156,23 @@ def hypergeometric(n: int, a: int, b: int, odds: float = 1.0) -> Law:
     return _trimmed(lowest, chances / chances.sum())
 
 
-_known_law = lru_cache(maxsize=4096)(hypergeometric)
+_known_distribution = lru_cache(maxsize=4096)(hypergeometric)
 """Cached, because features with the same given columns share many contexts."""
 
 
-def _trimmed(lowest: int, chances: Floats) -> Law:
+def _trimmed(lowest: int, chances: Floats) -> Distribution:
     """Without probabilities so small that products of two of them would underflow."""
     if chances[0] > 1e-300 and chances[-1] > 1e-300:
-        return Law(lowest, chances)
+        return Distribution(lowest, chances)
     kept = np.flatnonzero(chances > 1e-300)
-    return Law(lowest + int(kept[0]), chances[kept[0] : kept[-1] + 1])
+    return Distribution(lowest + int(kept[0]), chances[kept[0] : kept[-1] + 1])
 
 
 @dataclass(frozen=True)
-class DealMoments:
-    """The statistic of a feature minus its mean over all deals, and its second and third central moments.
+class PermutationMoments:
+    """The statistic of a feature minus its mean over all permutations, and its second and third central moments.
 
-    All are sums over contexts, because the deals of contexts are independent.
+    All are sums over contexts, because the permutations of contexts are independent.
     """
 
     deviation: float
@@ -182,7 +182,7 @@ class DealMoments:
     """Sum over contexts of the squared variance divided by the room of the context."""
 
     @classmethod
-    def of_stack(cls, stack: Stack) -> "list[DealMoments]":
+    def of_stack(cls, stack: Stack) -> "list[PermutationMoments]":
         """Moments of the contexts of each of several features."""
         contexts, informative = stack.contexts, is_informative(stack.contexts)
         sums = np.zeros((4, stack.n_features))
@@ -238,7 +238,7 @@ def largest_parts(contexts: Contexts) -> tuple[Ints, Ints]:
 
 
 def _deviation(contexts: Contexts) -> Floats:
-    """The statistic of each context minus its mean over all deals.
+    """The statistic of each context minus its mean over all permutations.
 
     With x of the n rows of a value having a label of L rows among N: half the sum of (x - n L / N)^2 / n over all
     values and labels, minus (values - 1) (N^2 - sum of L^2) / (N (N - 1)). Products of two sizes are exact integers.
@@ -353,7 +353,7 @@ def _moments(n: Floats, values: _Pairs, labels: _Pairs) -> tuple[Floats, Floats]
 
     The statistic minus its mean is half the sum over all pairs of rows of (K of the values) times (K of the labels).
     Its powers are sums over two or three pairs of rows; for each way in which these pairs share rows, the mean over all
-    deals is a sum for the values times a sum for the labels, divided by the number of choices of rows.
+    permutations is a sum for the values times a sum for the labels, divided by the number of choices of rows.
     """
     n2 = n * (n - 1)
     n3 = n2 * (n - 2)
@@ -389,47 +389,49 @@ Table = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
-class FewDeals:
-    """All deals of the labels of the informative contexts."""
+class FewPermutations:
+    """All permutations of the labels of the informative contexts."""
 
     more: Floats
-    """Statistic of each deal minus the observed one."""
+    """Statistic of each permutation minus the observed one."""
     chances: Floats
-    """Probability of each deal."""
+    """Probability of each permutation."""
 
     @classmethod
-    def of(cls, contexts: Contexts, informative: Bools) -> "FewDeals | None":
-        """The deals of the contexts marked in ``informative``; None if there are too many."""
+    def of(cls, contexts: Contexts, informative: Bools) -> "FewPermutations | None":
+        """The permutations of the contexts marked in ``informative``; None if there are too many."""
         more, chances = np.zeros(1), np.ones(1)
         ends = np.append(contexts.starts, len(contexts.sizes))
         for c in np.flatnonzero(informative).tolist():
             cells = slice(ends[c], ends[c + 1])
             values, rows = np.unique(contexts.values[cells], return_inverse=True)
             labels, columns = np.unique(contexts.labels[cells], return_inverse=True)
-            if max(len(values), len(labels)) > MAX_DEALS:
+            if max(len(values), len(labels)) > MOST_PERMUTATIONS:
                 return None
             table = np.zeros((len(values), len(labels)), np.int64)
             table[rows, columns] = contexts.sizes[cells]
-            law = _law(tuple(map(tuple, table.tolist())), MAX_DEALS)
+            distribution = _enumerated(tuple(map(tuple, table.tolist())), MOST_PERMUTATIONS)
             for _ in range(int(contexts.times[c])):
-                if law is None or len(more) * len(law.more) > MAX_DEALS:
+                if distribution is None or len(more) * len(distribution.more) > MOST_PERMUTATIONS:
                     return None
-                more = (more[:, None] + law.more).ravel()
-                chances = (chances[:, None] * law.chances).ravel()
+                more = (more[:, None] + distribution.more).ravel()
+                chances = (chances[:, None] * distribution.chances).ravel()
         return cls(more, chances)
 
     @classmethod
-    def of_stack(cls, stack: Stack) -> "list[FewDeals | None]":
-        """For each of several features; None if there are too many deals."""
+    def of_stack(cls, stack: Stack) -> "list[FewPermutations | None]":
+        """For each of several features; None if there are too many permutations."""
         contexts, informative = stack.contexts, is_informative(stack.contexts)
-        log_deals = stack.sums(np.where(informative, contexts.times * np.log(_fewest_deals(contexts)), 0.0))
-        may_be_few = log_deals <= math.log(MAX_DEALS) + ROUNDING
-        deals: list[FewDeals | None] = [None] * stack.n_features
+        fewest = np.log(_fewest_permutations(contexts))
+        may_be_few = (
+            stack.sums(np.where(informative, contexts.times * fewest, 0.0)) <= math.log(MOST_PERMUTATIONS) + ROUNDING
+        )
+        found: list[FewPermutations | None] = [None] * stack.n_features
         if may_be_few.any():
             parts = stack.split()
             for k in np.flatnonzero(may_be_few).tolist():
-                deals[k] = cls.of(parts[k], informative[stack.bounds[k] : stack.bounds[k + 1]])
-        return deals
+                found[k] = cls.of(parts[k], informative[stack.bounds[k] : stack.bounds[k + 1]])
+        return found
 
     def p_value(self) -> PValue:
         """Probability of a statistic of at least the observed one; NaN if no context is informative."""
@@ -441,15 +443,15 @@ class FewDeals:
 
 
 def p_values_any_direction(stack: Stack) -> list[PValue]:
-    """The test in any direction of each feature: exact if deals are few, otherwise by its tail; NaN if not made."""
-    moments = DealMoments.of_stack(stack)
+    """The test in any direction of each feature: exact if they are few, otherwise by its tail; NaN if not made."""
+    moments = PermutationMoments.of_stack(stack)
     return [
         PValue(of_many.p_value()) if few is None else few.p_value()
-        for few, of_many in zip(FewDeals.of_stack(stack), moments, strict=True)
+        for few, of_many in zip(FewPermutations.of_stack(stack), moments, strict=True)
     ]
 
 
-def _fewest_deals(contexts: Contexts) -> Floats:
+def _fewest_permutations(contexts: Contexts) -> Floats:
     """A lower limit of the number of tables of each context.
 
     1 + the smallest margin, if its most frequent value and label are compared with all others. And if k rows have
@@ -469,8 +471,8 @@ def _fewest_deals(contexts: Contexts) -> Floats:
 
 
 @lru_cache(maxsize=4096)
-def _law(table: Table, most: int) -> FewDeals | None:
-    """The deals of one context; None if there are more than ``most``. Cached, because features share many tables.
+def _enumerated(table: Table, most: int) -> FewPermutations | None:
+    """The permutations of one context; None if there are more than ``most``. Cached: features share many tables.
 
     In integers up to the division: the differences can be very small relative to the statistics.
     """
@@ -479,15 +481,15 @@ def _law(table: Table, most: int) -> FewDeals | None:
     total = math.lgamma(sum(by_value) + 1) - sum(math.lgamma(n + 1) for n in by_label)
     more, chances = [], []
     for rows, log_ways in islice(_tables(by_value, by_label), most + 1):
-        dealt = [sum(x * x for x in row) for row in rows]
-        more.append(sum((x - y) / (2 * n) for x, y, n in zip(dealt, observed, by_value, strict=True)))
+        permuted = [sum(x * x for x in row) for row in rows]
+        more.append(sum((x - y) / (2 * n) for x, y, n in zip(permuted, observed, by_value, strict=True)))
         chances.append(log_ways - total)
     weights = np.exp(np.array(chances))
-    return FewDeals(np.array(more), weights / weights.sum()) if len(more) <= most else None
+    return FewPermutations(np.array(more), weights / weights.sum()) if len(more) <= most else None
 
 
 def _tables(by_value: list[int], by_label: tuple[int, ...]) -> Iterator[tuple[list[tuple[int, ...]], float]]:
-    """All tables with these margins, with the logarithm of the number of deals that give each.
+    """All tables with these margins, with the logarithm of the number of permutations that give each.
 
     Every choice of the first rows can be completed, so the search never has to go back.
     """

@@ -50,7 +50,7 @@ __all__ = [
     "corrected_variance",
     "diagonals",
     "jackknife_variance",
-    "measure_size_of_units",
+    "measure_size_of_groups",
     "measure_sizes",
     "share_interval",
     "share_variance",
@@ -353,8 +353,8 @@ class Size:
 
 
 @dataclass(frozen=True)
-class _Cells:
-    """Rows of the contexts of several features by value, label and unit; rare values and labels are merged."""
+class _WeightedRows:
+    """Rows of the contexts of several features by value, label and group; rare values and labels are merged."""
 
     context: Positions
     value: Positions
@@ -366,7 +366,7 @@ class _Cells:
     """Bounds of the contexts of each feature."""
     n_values: int
     n_labels: int
-    unit: Positions | None = None
+    group: Positions | None = None
 
     def by_context(self, kind: Positions, n_kinds: int) -> Floats:
         """Rows of each context by value or by label."""
@@ -380,12 +380,12 @@ class _Cells:
         return np.stack([(first[own] * weight[own, None]).T @ second[own] for own in spans])
 
 
-def common_differences(cells: _Cells) -> list[CommonDifference]:
+def common_differences(cells: _WeightedRows) -> list[CommonDifference]:
     """Least squares of label shares on values, with a constant for each context; for each feature.
 
     With x a row's value as an indicator minus the mean of its context, A = sum of x x' and u = sum of x y, the shares
-    are A^+ u and their covariance is A^+ (sum over units of s s') A^+, where s is the sum of x e over the rows of a
-    unit and e the residual of the label. The residual of a row is too small by its leverage h; h times the label
+    are A^+ u and their covariance is A^+ (sum over groups of s s') A^+, where s is the sum of x e over the rows of a
+    group and e the residual of the label. The residual of a row is too small by its leverage h; h times the label
     variance in its context is added, and for values of few rows a part of the variance of their own share.
     """
     n_values, n_labels, t = cells.n_values, cells.n_labels, cells.times
@@ -422,7 +422,7 @@ def common_differences(cells: _Cells) -> list[CommonDifference]:
         centre = np.einsum("cv,cv->c", mean_value, share[feature])
         fitted = mean[owner] + share[feature[owner], value] - centre[owner]
         left = (cells.label == label) - fitted[cell]
-        if cells.unit is None:
+        if cells.group is None:
             in_context = (mean * n + overall[feature, label]) / (n + 1)
             of_label = (table[:, :, label] + 1) / (of_value + 2)
             variance = leverage * (in_context * (1 - in_context))[owner]
@@ -430,7 +430,7 @@ def common_differences(cells: _Cells) -> list[CommonDifference]:
             spread = np.bincount(cell, cells.sizes * left**2, minlength=len(owner)) + rows * variance
             meat = _meat(cells, feature, owner, value, spread * t[owner], mean_value)
         else:
-            meat = _meat_of_units(cells, left, mean_value)[None]
+            meat = _meat_of_groups(cells, left, mean_value)[None]
         covariance[:, label] = inverse @ meat @ inverse
     pairs[:, np.arange(n_values), np.arange(n_values)] = 0.0
     return list(map(CommonDifference, shares, covariance, pairs, *_moments(shares, covariance, pairs)))
@@ -472,7 +472,7 @@ def measure_sizes(stack: Stack, n_values: Sequence[int], n_labels: int, n_rows: 
             np.concatenate(places)[np.cumsum([0, *map(len, places)])[some.feature_of_cell] + codes]
             for places, codes in ((values, contexts.values), (labels, contexts.labels))
         )
-        cells = _Cells(
+        cells = _WeightedRows(
             contexts.owner,
             of_value,
             of_label,
@@ -528,19 +528,19 @@ def _size(
     return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, *kinds, whole.noise_rate())
 
 
-def measure_size_of_units(rows: CodedRows, confidence: float, *, within: bool) -> Size:
-    """Effect of the feature in column 0, given the columns between it and the unit of each row, the last column.
+def measure_size_of_groups(rows: CodedRows, confidence: float, *, within: bool) -> Size:
+    """Effect of the feature in column 0, given the columns between it and the group of each row, the last column.
 
-    ``within`` gives the unit too. Rows of the same unit may depend on each other: repeated rows of one unit do not show
-    the noise, so this is the common part alone, with a variance between units.
+    ``within`` gives the group too. Rows of the same group may depend on each other, so repeated rows of one group do
+    not show the noise: this is the common part alone, with a variance between groups.
     """
-    unit = np.unique(rows.codes[:, -1], return_inverse=True)[1]
+    group = np.unique(rows.codes[:, -1], return_inverse=True)[1]
     contexts = Cells.by(rows, range(rows.n_features - (1 if within else 2), 0, -1))
     n_values, n_labels = int(rows.n_values[0]), rows.n_labels
     weights = rows.weights_or_ones().astype(np.float64)
     values = _places(rows.codes[:, 0], weights, n_values)
     labels = _places(rows.labels, weights, n_labels)
-    cells = _Cells(
+    cells = _WeightedRows(
         contexts.of_row,
         values[rows.codes[:, 0]],
         labels[rows.labels],
@@ -549,13 +549,13 @@ def measure_size_of_units(rows: CodedRows, confidence: float, *, within: bool) -
         [0, len(contexts)],
         int(values.max()) + 1,
         int(labels.max()) + 1,
-        unit,
+        group,
     )
     (common,) = common_differences(cells)
     if not common.pairs.any():
         return Size(math.nan, math.nan, math.nan, common, values, labels)
-    n_units = int(unit.max()) + 1
-    quantile = float(stdtrit(max(n_units - 1, 1), (1 + confidence) / 2))
+    n_groups = int(group.max()) + 1
+    quantile = float(stdtrit(max(n_groups - 1, 1), (1 + confidence) / 2))
     effect, (low, high) = common.effect(), common.interval(quantile)
     return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, values, labels)
 
@@ -566,7 +566,7 @@ def _places(codes: Any, weights: Floats, n: int) -> Ints:
 
 
 def _meat(
-    cells: _Cells, feature: Positions, owner: Positions, value: Positions, spread: Floats, mean_value: Floats
+    cells: _WeightedRows, feature: Positions, owner: Positions, value: Positions, spread: Floats, mean_value: Floats
 ) -> Floats:
     """Sum of x x' times the spread, with x x' = e_v e_v' - e_v m_c' - m_c e_v' + m_c m_c' for x = e_v - m_c."""
     n_contexts, n_values = mean_value.shape
@@ -581,17 +581,17 @@ def _meat(
     return meat
 
 
-def _meat_of_units(cells: _Cells, left: Floats, mean_value: Floats) -> Floats:
-    """Sum over units of s s', where s is the sum of x e over the rows of a unit."""
+def _meat_of_groups(cells: _WeightedRows, left: Floats, mean_value: Floats) -> Floats:
+    """Sum over groups of s s', where s is the sum of x e over the rows of a group."""
     from scipy.sparse import csr_array
 
-    unit = cells.unit if cells.unit is not None else np.zeros(0, np.intp)
+    group = cells.group if cells.group is not None else np.zeros(0, np.intp)
     score = cells.sizes * left
-    n_units = int(unit.max()) + 1
-    own = csr_array((score, (unit, cells.value)), shape=(n_units, cells.n_values)).toarray()
-    of_context = csr_array((score, (unit, cells.context)), shape=(n_units, len(mean_value)))
+    n_groups = int(group.max()) + 1
+    own = csr_array((score, (group, cells.value)), shape=(n_groups, cells.n_values)).toarray()
+    of_context = csr_array((score, (group, cells.context)), shape=(n_groups, len(mean_value)))
     s = own - of_context @ mean_value
-    return np.asarray(s.T @ s * n_units / max(n_units - 1, 1))
+    return np.asarray(s.T @ s * n_groups / max(n_groups - 1, 1))
 
 
 def diagonals(rows: Floats) -> Floats:

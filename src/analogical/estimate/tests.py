@@ -33,7 +33,13 @@ from numpy.typing import NDArray
 from analogical._types import Bools, Floats, Ints, Positions
 from analogical.count.contexts import Stack
 from analogical.estimate.deciding import MOST_MEMBERS
-from analogical.estimate.permutations import ENOUGH, PValue, law_of_contexts, p_values_any_direction, smallest_of
+from analogical.estimate.permutations import (
+    ENOUGH,
+    PValue,
+    distribution_of_contexts,
+    p_values_any_direction,
+    smallest_of,
+)
 from analogical.estimate.sizes import diagonals
 
 if TYPE_CHECKING:
@@ -213,8 +219,8 @@ def exact_cell(tables: Floats, times: Floats, value: int, label: int) -> PValue:
     """The exact p-value of one cell, over tables that occur so many times."""
     a, b = margins(tables)
     numbers = a.sum(axis=1), a[:, value], b[:, label], times
-    law = law_of_contexts(*(x.astype(np.int64) for x in numbers))
-    return law.p_value(int(times @ tables[:, value, label]))
+    distribution = distribution_of_contexts(*(x.astype(np.int64) for x in numbers))
+    return distribution.p_value(int(times @ tables[:, value, label]))
 
 
 class AlikeTables(NamedTuple):

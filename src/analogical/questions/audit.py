@@ -22,7 +22,7 @@ from analogical.estimate.differences import (
     crude_difference,
     largest_context,
     measure_difference,
-    measure_difference_of_units,
+    measure_difference_of_groups,
 )
 from analogical.estimate.sizes import EffectSums
 from analogical.estimate.tests import adjust_for_features
@@ -352,15 +352,17 @@ def _differences(
     """Each of the other values compared with the reference, for each label."""
     study, i, classes = compared.study, compared.feature, compared.study.table.classes
     values = study.table.named(i, range(len(study.table.columns[i].values)))
-    by_unit = None if study.unit is None or not others else study.rows_of([i, *compared.columns, study.unit])
+    by_group = (
+        None if study.group_column is None or not others else study.rows_of([i, *compared.columns, study.group_column])
+    )
     differences = []
     for other in others:
         two_values = reference, other
         of_two = contexts_of_two(compared.contexts, two_values)
         for label in labels:
             measured = measure_difference(of_two, two_values, label, confidence)
-            if by_unit is not None:
-                measured = measure_difference_of_units(measured, by_unit, two_values, label, confidence)
+            if by_group is not None:
+                measured = measure_difference_of_groups(measured, by_group, two_values, label, confidence)
             difference = Difference(
                 **vars(measured),
                 values=(values[reference], values[other]),

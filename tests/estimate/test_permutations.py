@@ -12,13 +12,13 @@ from analogical import relevance
 from analogical.count.contexts import Stack
 from analogical.count.pairs import sum_contexts
 from analogical.estimate import permutations
-from analogical.estimate.permutations import DealMoments, pearson_tail
+from analogical.estimate.permutations import PermutationMoments, pearson_tail
 from analogical.study import Study
 
 
 def moments_of(rows, labels, feature, weights=None):
     contexts = sum_contexts(coded(rows, labels, weights), features=[feature]).kept[feature].contexts
-    return DealMoments.of_stack(Stack.of([contexts]))[0] if len(contexts) else None
+    return PermutationMoments.of_stack(Stack.of([contexts]))[0] if len(contexts) else None
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -185,5 +185,5 @@ def test_moments_of_very_large_contexts_tend_to_those_of_chi_square(times):
 
 def test_a_room_of_exactly_five_is_enough_in_whatever_order_it_was_added_up():
     for spread in (0.2, 0.2 + 1e-15):
-        assert not math.isnan(DealMoments(0.5, 1.0, 0.0, spread).p_value())
-    assert math.isnan(DealMoments(0.5, 1.0, 0.0, 0.2001).p_value())
+        assert not math.isnan(PermutationMoments(0.5, 1.0, 0.0, spread).p_value())
+    assert math.isnan(PermutationMoments(0.5, 1.0, 0.0, 0.2001).p_value())

@@ -11,7 +11,7 @@ from scipy.stats import binomtest, pearsonr
 from scipy.stats import t as student
 
 from analogical import InputError, relevance
-from analogical.estimate.groups import unit_p_value
+from analogical.estimate.groups import group_p_value
 
 
 def repeated(rng, *, n_units=40, rows_each=6, within=0.0, between=0.0, own=0.4, n_contexts=1, sizes=None):
@@ -28,7 +28,7 @@ def repeated(rng, *, n_units=40, rows_each=6, within=0.0, between=0.0, own=0.4, 
 
 def p_of(rows, labels, unit, columns=(0, 2), weights=None):
     """The p-value of the first of some columns given the others."""
-    return unit_p_value(coded(np.column_stack([np.asarray(rows)[:, list(columns)], unit]), labels, weights))
+    return group_p_value(coded(np.column_stack([np.asarray(rows)[:, list(columns)], unit]), labels, weights))
 
 
 # ---------------------------------------------------------------- within units

@@ -10,7 +10,7 @@ from naive import naive_deals, naive_separation
 from analogical.count.contexts import Stack
 from analogical.count.pairs import sum_contexts
 from analogical.estimate import permutations
-from analogical.estimate.permutations import DealMoments, FewDeals, is_informative, p_values_any_direction
+from analogical.estimate.permutations import FewPermutations, PermutationMoments, is_informative, p_values_any_direction
 
 
 def contexts_of(rows, labels, weights=None):
@@ -19,7 +19,7 @@ def contexts_of(rows, labels, weights=None):
 
 def few_deals(rows, labels, weights=None):
     contexts = contexts_of(rows, labels, weights)
-    return FewDeals.of(contexts, is_informative(contexts))
+    return FewPermutations.of(contexts, is_informative(contexts))
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -30,7 +30,7 @@ def test_p_value_is_the_share_of_all_deals(seed):
     plain = [tuple(row) for row in rows.tolist()]
     contexts = contexts_of(rows, labels)
     informative = is_informative(contexts)
-    found = FewDeals.of(contexts, informative).p_value()
+    found = FewPermutations.of(contexts, informative).p_value()
     dealt = np.array([naive_separation(plain, other) for other in naive_deals(plain, labels.tolist(), 0)])
     observed = naive_separation(plain, labels.tolist())
     if np.ptp(dealt) < 1e-9:
@@ -72,19 +72,19 @@ def test_no_context_has_fewer_deals_than_it_seems(seed):
     rows[:2, 0], labels[:2] = (0, 1), (0, 1)
     contexts = contexts_of(rows, labels)
     if is_informative(contexts).all():
-        (least,) = permutations._fewest_deals(contexts)
+        (least,) = permutations._fewest_permutations(contexts)
         assert 2 <= least <= len(few_deals(rows, labels).more)
 
 
 def test_very_many_values_are_seen_to_have_many_deals_before_any_is_made():
     """Of 400 values any can have one rare label, and any two can have two."""
     one, two = (np.append(np.zeros(800 - k, int), np.ones(k, int)) for k in (1, 2))
-    fewest = [permutations._fewest_deals(contexts_of([(v,) for v in range(400)] * 2, y))[0] for y in (one, two)]
+    fewest = [permutations._fewest_permutations(contexts_of([(v,) for v in range(400)] * 2, y))[0] for y in (one, two)]
     assert fewest == [400, 400 * 399 / 2]
 
 
 def test_many_values_are_not_counted():
-    rows = [(v,) for v in range(permutations.MAX_DEALS + 1)] * 2
+    rows = [(v,) for v in range(permutations.MOST_PERMUTATIONS + 1)] * 2
     assert few_deals(rows, [0] * (len(rows) - 1) + [1]) is None  # any of the values can have the rare label
 
 
@@ -101,5 +101,8 @@ def test_where_deals_are_many_the_tail_is_taken_if_there_is_room():
     rng = np.random.default_rng(0)
     rows, labels = rng.integers(0, [3, 4], size=(300, 2)), rng.integers(0, 2, size=300)
     contexts = contexts_of(rows, labels)
-    assert FewDeals.of(contexts, is_informative(contexts)) is None
-    assert p_values_any_direction(Stack.of([contexts]))[0].p == DealMoments.of_stack(Stack.of([contexts]))[0].p_value()
+    assert FewPermutations.of(contexts, is_informative(contexts)) is None
+    assert (
+        p_values_any_direction(Stack.of([contexts]))[0].p
+        == PermutationMoments.of_stack(Stack.of([contexts]))[0].p_value()
+    )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import fisher_exact, hypergeom, nchypergeom_fisher
 
-from analogical.estimate.permutations import Law, hypergeometric, law_of_contexts
+from analogical.estimate.permutations import Distribution, distribution_of_contexts, hypergeometric
 
 
 @st.composite
@@ -30,7 +30,7 @@ def test_a_context_has_fishers_noncentral_law(margin, odds):
 
 @given(st.lists(st.tuples(margins(6), st.integers(1, 3)), min_size=1, max_size=3))
 def test_sums_have_the_law_of_all_outcomes(contexts):
-    law = law_of_contexts(*(np.array(x) for x in zip(*[(*m, times) for m, times in contexts], strict=True)))
+    law = distribution_of_contexts(*(np.array(x) for x in zip(*[(*m, times) for m, times in contexts], strict=True)))
     expected = {0: 1.0}
     for margin, times in contexts:
         for _ in range(times):
@@ -57,7 +57,7 @@ def test_two_sided_p_values_are_those_of_fishers_test(margin):
 
 
 def test_contexts_of_one_value_or_label_are_sure():
-    law = law_of_contexts(*(np.array(x) for x in ([4, 5, 3], [4, 2, 0], [1, 5, 2], [1, 2, 7])))
+    law = distribution_of_contexts(*(np.array(x) for x in ([4, 5, 3], [4, 2, 0], [1, 5, 2], [1, 2, 7])))
     assert (law.lowest, law.chances.tolist()) == (1 + 2 * 2, [1.0])
 
 
@@ -73,7 +73,7 @@ def test_far_tails_keep_their_digits_and_no_p_value_is_zero():
     law = hypergeometric(2000, 60, 60)
     assert law.p_value(60).p == pytest.approx(hypergeom(2000, 60, 60).pmf(60), rel=1e-6)
     assert law.p_value(60).p < 1e-100
-    assert Law(0, np.array([1.0])).p_value(7).p == sys.float_info.min
+    assert Distribution(0, np.array([1.0])).p_value(7).p == sys.float_info.min
 
 
 def test_many_equal_contexts_are_added_by_squaring():
