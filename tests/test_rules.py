@@ -148,7 +148,7 @@ def test_engines_warn_of_nothing(path):
 
 
 LIMITS = {
-    "count/counts.py": {"refuse_too_many_rows", "PairCounts.__add__"},
+    "count/counts.py": {"refuse_too_many_rows"},
     "count/listing.py": {"find_pairs"},
     "count/squares.py": {"pair_tables"},
     "count/threads.py": {"n_threads_for"},

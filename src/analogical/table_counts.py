@@ -19,7 +19,7 @@ from analogical.count.counts import PairCounts
 from analogical.count.given import Cells, count_given, count_one
 from analogical.count.groups import first_rows, merge_rows
 from analogical.count.listing import ListedRows
-from analogical.count.pairs import count_pairs, sum_contexts
+from analogical.count.pairs import count_pairs, find_contexts
 from analogical.count.threads import n_threads_for
 from analogical.errors import InputError
 from analogical.estimate.clusters import unit_p_value, varies_within_units
@@ -249,9 +249,9 @@ class TableCounts:
         for columns, some in alike.items():
             place = {column: k for k, column in enumerate(columns)}
             features = [place[feature] for feature, _ in some]
-            kept = sum_contexts(self.rows_of(columns), features=features, n_jobs=self.n_jobs).kept
+            found = find_contexts(self.rows_of(columns), features, n_jobs=self.n_jobs)
             for item in some:
-                yield [item], Stack.of([kept[place[item[0]]].contexts])
+                yield [item], Stack.of([found[place[item[0]]]])
 
     def _count_given(self, items: Sequence[Item]) -> Iterator[tuple[list[Item], Stack]]:
         """Count the contexts of items with their codes, some features with the same given columns at a time.

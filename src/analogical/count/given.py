@@ -17,17 +17,13 @@ from numpy.typing import NDArray
 from analogical._types import CodedRows, Codes, Floats, Ints, Positions
 from analogical.count.contexts import Contexts, Stack, differs_from_last
 from analogical.count.counts import refuse_too_many_rows
-from analogical.count.groups import are_few, count_keys, number_groups
+from analogical.count.groups import AT_ONCE, are_few, count_keys, number_groups
 from analogical.count.threads import run_tasks
 
 __all__ = ["Cells", "count_given", "count_one", "tables_given"]
 
-LARGEST_KEY = 2**62
-"""Most combinations of values that are numbered by one int64."""
 ENTRIES = 2**21
 """Entries of the tables that are counted at once, to limit memory."""
-TILE = 2**17
-"""Codes that are processed together: they stay in cache."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +45,7 @@ class Cells:
         """Rows divided by the codes of these columns; one cell if there is no column."""
         sizes = [int(column.max(initial=0)) + 1 for column in columns]
         n_possible = math.prod(sizes)
-        is_number = n_possible <= LARGEST_KEY  # then the codes can be computed from a key
+        is_number = n_possible <= 2**62  # then the codes can be computed from a key
         if is_number:
             keys: NDArray[Any] = np.zeros(n_rows, np.int32 if n_possible < 2**31 else np.int64)
             for column, size in zip(columns, sizes, strict=True):
@@ -147,14 +143,14 @@ def _alike(rows: CodedRows, features: Iterable[int]) -> dict[int, list[int]]:
 def _tables(rows: CodedRows, cells: Cells, block: list[int], n_values: int, n_threads: int) -> Ints:
     """Counts of shape (features, cells * values * labels)."""
     n_rows, n_labels, size = len(rows.codes), rows.n_labels, len(cells) * n_values * rows.n_labels
-    n_columns = min(max(TILE // n_rows, 1), len(block))
-    n_parts = max(min(n_threads, n_rows // TILE), 1)
+    n_columns = min(max(AT_ONCE // n_rows, 1), len(block))
+    n_parts = max(min(n_threads, n_rows // AT_ONCE), 1)
     tables = np.zeros((n_parts, len(block), size), np.int64)
 
     def count(part: int) -> None:
         stop = n_rows * (part + 1) // n_parts
-        for start in range(n_rows * part // n_parts, stop, TILE):
-            some = slice(start, min(start + TILE, stop))
+        for start in range(n_rows * part // n_parts, stop, AT_ONCE):
+            some = slice(start, min(start + AT_ONCE, stop))
             keys = cells.of_row[some].astype(np.int64) * (n_values * n_labels)
             keys += rows.labels[some].astype(np.int64)
             weights = None if rows.weights is None else rows.weights[some]

@@ -9,6 +9,7 @@ import numpy as np
 from analogical._types import CodedRows, Codes, Floats, Ints, Keys, Positions
 
 __all__ = [
+    "AT_ONCE",
     "PACKED_BITS",
     "are_few",
     "collapse_rows",
@@ -24,12 +25,10 @@ __all__ = [
     "pack_codes",
 ]
 
-PACKED_BITS = 53  # codes are packed by a matrix product in float64, exact below 2**53
-CHUNK = 2**17  # codes packed at a time: they stay in cache, and are too few for BLAS to start threads
-SPREAD = 8
-"""Columns are copied before packing if there are more than this many others between them, on average."""
-SPARSE, SMALL = 4, 1024
-"""Most entries of a table of counts per row, and at least this many in all."""
+PACKED_BITS = 53
+"""Codes are packed by a matrix product in float64, exact below 2**53."""
+AT_ONCE = 2**17
+"""Codes or keys computed at a time: they stay in cache, and are too few for BLAS to start threads."""
 
 
 def pack_codes(codes: Codes, features: Sequence[int], places: Sequence[int], rows: Positions | None = None) -> Keys:
@@ -39,13 +38,13 @@ def pack_codes(codes: Codes, features: Sequence[int], places: Sequence[int], row
     if not features:
         return keys
     first, width = min(features), max(features) + 1 - min(features)
-    if width > SPREAD * len(features):
+    if width > 8 * len(features):  # many other columns between them
         codes, first, width = codes[:, features], 0, len(features)
         factors = np.array(places, np.float64)
     else:
         factors = np.zeros(width)
         factors[np.subtract(features, first)] = places
-    step = max(1024, CHUNK // width)
+    step = max(1024, AT_ONCE // width)
     for start in range(0, n_rows, step):
         chunk = slice(start, start + step)
         part = codes[chunk if rows is None else rows[chunk], first : first + width]
@@ -157,7 +156,7 @@ def _divide(ids: Keys, keys: Keys) -> tuple[Keys, int]:
 
 def are_few(n_keys: int, n_rows: int) -> bool:
     """Whether to count rows in a table of ``n_keys`` entries; otherwise keys are sorted."""
-    return n_keys <= max(SPARSE * n_rows, SMALL)
+    return n_keys <= max(4 * n_rows, 1024)
 
 
 def count_keys(keys: Positions, n_keys: int, weights: Ints | None) -> tuple[Positions, Ints]:
