@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import CodedRows, Codes, Floats, Ints, Positions
-from analogical.count.contexts import Contexts, Stack, differs_from_last
+from analogical._types import CodedRows, Codes, Floats, Ints
+from analogical.count.contexts import Stack, contexts_of_cells
 from analogical.count.counts import refuse_too_many_rows
 from analogical.count.groups import AT_ONCE, are_few, count_keys, number_groups
 from analogical.count.threads import run_tasks
@@ -109,9 +109,17 @@ def count_given(
                 tables = _tables(rows, cells, block, n_values, n_threads).ravel()
                 places = np.flatnonzero(tables)
                 sizes = tables[places]
-            else:
-                places, sizes = _entries(rows, cells, block[0], n_values)
-            yield block, _stacked(places, sizes, cells, len(block), (n_values, rows.n_labels))
+            else:  # the entries that are not zero, without making the table
+                keys = cells.of_row.astype(np.int64) * n_values
+                keys += rows.codes[:, block[0]].astype(np.int64)
+                keys *= rows.n_labels
+                keys += rows.labels.astype(np.int64)
+                places, sizes = count_keys(keys, size, rows.weights)
+            above, labels = np.divmod(places, rows.n_labels)
+            context, values = np.divmod(above, n_values)
+            contexts, numbers = contexts_of_cells(context, values, labels, sizes)
+            feature, cell = np.divmod(numbers, len(cells))
+            yield block, Stack(contexts, feature, len(block), cells.codes[cell])
 
 
 def tables_given(rows: CodedRows, cells: Cells, features: Iterable[int]) -> Iterator[tuple[list[int], Ints]]:
@@ -176,34 +184,3 @@ def _count(keys: Ints, codes: Codes, n_labels: int, weights: Ints | None, size: 
         often = often.ravel(order="K")
     counts = np.bincount(places.ravel(order="K"), often, minlength=n_columns * size)
     return counts.astype(np.int64, copy=False).reshape(n_columns, size)  # sums of weights are below 2**53
-
-
-def _entries(rows: CodedRows, cells: Cells, feature: int, n_values: int) -> tuple[Positions, Ints]:
-    """The entries of the table of one feature that are not zero, and their counts, without making the table."""
-    keys = cells.of_row.astype(np.int64) * n_values
-    keys += rows.codes[:, feature].astype(np.int64)
-    keys *= rows.n_labels
-    keys += rows.labels.astype(np.int64)
-    return count_keys(keys, len(cells) * n_values * rows.n_labels, rows.weights)
-
-
-def _stacked(places: Positions, sizes: Ints, cells: Cells, n_features: int, shape: tuple[int, int]) -> Stack:
-    """The contexts with two values or more, from the entries of a table that are not zero."""
-    n_values, n_labels = shape
-    above, labels = np.divmod(places, n_labels)
-    context, values = np.divmod(above, n_values)
-    is_new = differs_from_last(context)
-    starts = np.flatnonzero(is_new)
-    n_held = np.add.reduceat(differs_from_last(above).astype(np.int64), starts) if len(starts) else starts
-    kept = np.repeat(n_held > 1, np.diff(starts, append=len(places)))
-    context = context[kept]
-    starts = np.flatnonzero(differs_from_last(context))
-    feature, cell = np.divmod(context[starts], len(cells))
-    contexts = Contexts(
-        starts=starts,
-        times=np.ones(len(starts), np.int64),
-        values=values[kept].astype(np.uint32),
-        labels=labels[kept].astype(np.uint32),
-        sizes=sizes[kept],
-    )
-    return Stack(contexts, feature, n_features, cells.codes[cell])

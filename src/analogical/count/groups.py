@@ -60,12 +60,18 @@ def number_groups(codes: Codes, n_values: Ints, features: Sequence[int], start: 
     """
     ids = np.zeros(len(codes), np.uint64) if start is None else start.astype(np.uint64)
     bits = [int(n - 1).bit_length() for n in n_values.tolist()]
+    left = [feature for feature in features if bits[feature]]
     n_groups = 0
-    for word in _words([f for f in features if bits[f]], bits):
-        places = np.cumsum([0, *(bits[feature] for feature in word[:-1])])
-        ids, n_groups = _divide(ids, pack_codes(codes, word, [1 << place for place in places.tolist()]))
-        if n_groups == len(codes):
-            break
+    while left and n_groups < len(codes):
+        places = np.cumsum([0, *(bits[feature] for feature in left)])
+        n_taken = max(int(np.searchsorted(places[1:], PACKED_BITS, side="right")), 1)
+        keys = pack_codes(codes, left[:n_taken], [1 << place for place in places[:n_taken].tolist()])
+        order = np.lexsort((keys, ids))
+        is_new = (np.diff(ids[order], prepend=0) != 0) | (np.diff(keys[order], prepend=0) != 0)
+        is_new[:1] = True
+        ids = np.empty(len(codes), np.uint64)
+        ids[order] = np.cumsum(is_new) - 1
+        left, n_groups = left[n_taken:], int(np.count_nonzero(is_new))
     return ids
 
 
@@ -130,28 +136,6 @@ def merge_rare(sizes: Ints | Floats, most: int) -> Ints:
     places = np.full(len(sizes), most - 1)
     places[np.argsort(-sizes, kind="stable")[: most - 1]] = np.arange(most - 1)
     return places
-
-
-def _words(features: Sequence[int], bits: Sequence[int]) -> list[list[int]]:
-    """Runs of features that fit in one key."""
-    words: list[list[int]] = []
-    used = PACKED_BITS + 1
-    for feature in features:
-        if used + bits[feature] > PACKED_BITS:
-            words.append([])
-            used = 0
-        words[-1].append(feature)
-        used += bits[feature]
-    return words
-
-
-def _divide(ids: Keys, keys: Keys) -> tuple[Keys, int]:
-    """Group of each row by both numbers, from 0, and the number of groups."""
-    order = np.lexsort((keys, ids))
-    is_new = (np.diff(ids[order]) != 0) | (np.diff(keys[order]) != 0)
-    divided = np.empty(len(ids), np.uint64)
-    divided[order] = np.append(0, np.cumsum(is_new))
-    return divided, 1 + int(np.count_nonzero(is_new))
 
 
 def are_few(n_keys: int, n_rows: int) -> bool:
