@@ -105,21 +105,26 @@ def count_given(
         at_once = max(ENTRIES // size, 1) if is_table else 1
         for start in range(0, len(some), at_once):
             block = some[start : start + at_once]
-            if is_table:
-                tables = _tables(rows, cells, block, n_values, n_threads).ravel()
-                places = np.flatnonzero(tables)
-                sizes = tables[places]
-            else:  # the entries that are not zero, without making the table
-                keys = cells.of_row.astype(np.int64) * n_values
-                keys += rows.codes[:, block[0]].astype(np.int64)
-                keys *= rows.n_labels
-                keys += rows.labels.astype(np.int64)
-                places, sizes = count_keys(keys, size, rows.weights)
-            above, labels = np.divmod(places, rows.n_labels)
-            context, values = np.divmod(above, n_values)
-            contexts, numbers = contexts_of_cells(context, values, labels, sizes)
-            feature, cell = np.divmod(numbers, len(cells))
-            yield block, Stack(contexts, feature, len(block), cells.codes[cell])
+            yield block, _stacked(rows, cells, block, n_values, n_threads if is_table else None)
+
+
+def _stacked(rows: CodedRows, cells: Cells, block: list[int], n_values: int, n_threads: int | None) -> Stack:
+    """The contexts of features with equally many values; without threads, those of one feature, making no table."""
+    if n_threads is not None:
+        tables = _tables(rows, cells, block, n_values, n_threads).ravel()
+        places = np.flatnonzero(tables)
+        sizes = tables[places]
+    else:
+        keys = cells.of_row.astype(np.int64) * n_values
+        keys += rows.codes[:, block[0]].astype(np.int64)
+        keys *= rows.n_labels
+        keys += rows.labels.astype(np.int64)
+        places, sizes = count_keys(keys, len(cells) * n_values * rows.n_labels, rows.weights)
+    above, labels = np.divmod(places, rows.n_labels)
+    context, values = np.divmod(above, n_values)
+    contexts, numbers = contexts_of_cells(context, values, labels, sizes)
+    feature, cell = np.divmod(numbers, len(cells))
+    return Stack(contexts, feature, len(block), cells.codes[cell])
 
 
 def tables_given(rows: CodedRows, cells: Cells, features: Iterable[int]) -> Iterator[tuple[list[int], Ints]]:
