@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cache
 
 import pytest
 from typer.testing import CliRunner
@@ -11,9 +12,16 @@ from analogical import InputError, MissingDependencyError
 from analogical.cli.app import app_with, run
 from analogical.paper import Plan
 from analogical.paper.reproduce import PARTS, reproduce
-from analogical.paper.tables import run_samples
+from analogical.paper.tables import build_table, run_samples
 
 QUICK = Plan(repetitions=2, leave_out=("relieff",))
+built = cache(build_table)
+
+
+@pytest.fixture
+def built_once(monkeypatch):
+    """Tables that several tests write are computed once."""
+    monkeypatch.setattr("analogical.paper.reproduce.build_table", built)
 
 
 @pytest.fixture
@@ -30,6 +38,7 @@ def command(monkeypatch, capsys):
     return call
 
 
+@pytest.mark.usefixtures("built_once")
 def test_parts_are_written_in_every_format_with_a_page_to_read_first(tmp_path):
     done = reproduce(["figure", "table4", "table5"], tmp_path / "new" / "results", plan=QUICK)
     names = {path.name for path in done.files}
@@ -51,6 +60,7 @@ def test_parts_are_written_in_every_format_with_a_page_to_read_first(tmp_path):
     assert len(content["cells"]) == 320
 
 
+@pytest.mark.usefixtures("built_once")
 def test_page_shows_the_largest_differences_only(tmp_path):
     done = reproduce(["table1"], tmp_path, variants=["corrected"], plan=QUICK)
     (table,) = done.tables
@@ -67,6 +77,7 @@ def test_page_of_a_table_that_agrees_lists_no_differences(tmp_path):
     assert "may differ by" not in done.files[0].read_text()
 
 
+@pytest.mark.usefixtures("built_once")
 def test_figure_files_are_an_image_and_a_drawing(tmp_path):
     done = reproduce(["figure"], tmp_path, variants=["corrected"], plan=QUICK)
     png, svg = done.files[1:]

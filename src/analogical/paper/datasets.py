@@ -42,13 +42,7 @@ class Dataset:
 
 @cache
 def published(part: str) -> Any:
-    """The printed numbers of one table, ``"table1"`` to ``"table6"``; or the data files, ``"files"``.
-
-    Examples
-    --------
-    >>> published("table1")["g3"]["ari"][:4]
-    [0.33, 0.33, 0.33, 0.0]
-    """
+    """The printed numbers of one table, ``"table1"`` to ``"table6"``; or the data files, ``"files"``."""
     return json.loads((files("analogical.paper") / "published.json").read_text(encoding="utf-8"))[part]
 
 
@@ -90,11 +84,6 @@ def load_dataset(name: str, folder: Path | None = None) -> Dataset | None:
     ``"monks-1"``, ``"monks-2-rule"`` and ``"monks-3-rule"`` are generated. ``"breast-cancer-class"`` and
     ``"primary-tumor-class"`` are files whose label is not the class, with the class, which is their first column, as
     label; the old label becomes a feature, unless it is a copy of another one.
-
-    Examples
-    --------
-    >>> load_dataset("monks-1").codes.shape
-    (432, 6)
     """
     if name in GENERATED:
         table = load_table(name.removesuffix("-rule"))
@@ -110,8 +99,10 @@ def load_dataset(name: str, folder: Path | None = None) -> Dataset | None:
     if path is None or not path.is_file():
         return None
     title = published("files")[stem]["title"]
-    cells = np.array(_read_cells(path, published("files")[stem]))
-    codes = np.column_stack([_codes(column) for column in cells.T])
+    texts = zip(*_read_cells(path, published("files")[stem]), strict=True)
+    # Codes 0, 1, ... in the order of the sorted values, as scikit-learn's OrdinalEncoder gives them.
+    values = (list(map(int, column)) if all(map(str.isdigit, column)) else column for column in texts)
+    codes = np.column_stack([np.unique(column, return_inverse=True)[1] for column in values]).astype(np.int64)
     whole = _dataset(title, codes[:, :-1], codes[:, -1])
     if name == stem:
         return whole
@@ -138,12 +129,6 @@ def _read_cells(path: Path, file: dict[str, Any]) -> list[list[str]]:
             f" file has {file['n_rows']:,} rows of {file['n_columns']} columns, no header and the label last."
         )
     return rows
-
-
-def _codes(column: NDArray[np.str_]) -> NDArray[np.int64]:
-    """Codes 0, 1, ... in the order of the sorted values, as scikit-learn's OrdinalEncoder gives them."""
-    values = column.astype(np.int64) if all(value.isdigit() for value in column.tolist()) else column
-    return np.unique(values, return_inverse=True)[1].astype(np.int64)
 
 
 def download_datasets(folder: Path) -> list[str]:

@@ -88,13 +88,7 @@ def _g8(x: Rows) -> Bools:
 
 
 def is_prime(numbers: NDArray[np.int64]) -> Bools:
-    """Which of the numbers are prime, by the sieve of Eratosthenes.
-
-    Examples
-    --------
-    >>> is_prime(np.array([0, 1, 2, 9, 97])).tolist()
-    [False, False, True, False, True]
-    """
+    """Which of the numbers are prime, by the sieve of Eratosthenes."""
     largest = int(numbers.max(initial=0))
     sieve = np.ones(max(largest + 1, 2), dtype=np.bool_)
     sieve[:2] = False
@@ -177,8 +171,7 @@ def sample_rows(n_features: int, n_values: int, n_rows: int, rng: np.random.Gene
     while len(rows) < n_rows:
         drawn = rng.integers(n_values, size=(n_rows - len(rows), n_features), dtype=np.uint8)
         rows = np.concatenate([rows, drawn])
-        firsts = np.unique(rows, axis=0, return_index=True)[1]
-        rows = rows[np.sort(firsts)]
+        rows = rows[np.sort(np.unique(rows, axis=0, return_index=True)[1])]
     return rows
 
 
@@ -204,11 +197,8 @@ def sample(
     >>> y.tolist()
     [0, 0, 1, 1, 1, 1, 0, 0]
     """
-    label = _named(function)
-    if n_rows is None:
-        rows = universe(n_features, n_values)
-    else:
-        rows = sample_rows(n_features, n_values, n_rows, np.random.default_rng(seed))
+    label, shape = _named(function), (n_features, n_values)
+    rows = universe(*shape) if n_rows is None else sample_rows(*shape, n_rows, np.random.default_rng(seed))
     return rows, label(rows)
 
 

@@ -127,13 +127,7 @@ def texts() -> dict[str, Any]:
 
 
 def row_title(row: str) -> str:
-    """The name of a row as it is shown: the title of a method, a sample size, or the name itself.
-
-    Examples
-    --------
-    >>> row_title("chi2"), row_title("1000"), row_title("Monks1")
-    ('χ²', '1,000 rows', 'Monks1')
-    """
+    """The name of a row as it is shown: the title of a method, a sample size, or the name itself."""
     if row in METHODS:
         return METHODS[row].title
     return f"{int(row):,} rows" if row.isdigit() else row
@@ -234,7 +228,8 @@ def as_latex(table: ReproducedTable) -> str:
 def as_csv(table: ReproducedTable) -> str:
     """One line per cell."""
     text = io.StringIO()
-    rows = [{"table": table.name, "variant": table.variant, **_plain(cell)} for cell in table.cells]
+    about = {"table": table.name, "variant": table.variant}
+    rows = [about | asdict(cell) | {"verdict": cell.verdict} for cell in table.cells]
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
@@ -252,13 +247,9 @@ def as_json(table: ReproducedTable) -> str:
         "notes": list(table.notes),
         "printed_cells_judged": judged,
         "printed_cells_agreeing": agreeing,
-        "cells": [_plain(cell) for cell in table.cells],
+        "cells": [asdict(cell) | {"verdict": cell.verdict} for cell in table.cells],
     }
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _plain(cell: PrintedCell) -> dict[str, Any]:
-    return {**asdict(cell), "verdict": cell.verdict}
 
 
 FORMATS: dict[str, Callable[[ReproducedTable], str]] = {

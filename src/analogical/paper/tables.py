@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,6 @@ from analogical.rivals import METHODS, Labels, Method, normalise, one_hot, paper
 __all__ = ["Plan", "PrintedCell", "ReproducedTable", "Variant", "build_table"]
 
 Variant = Literal["as-published", "corrected"]
-Case = TypeVar("Case")
-Run = TypeVar("Run")
 Data = dict[str, Dataset]
 Sample = tuple[str, int, int, int]
 """Function, features, values and rows of a sample of the function's universe."""
@@ -133,18 +131,10 @@ class ReproducedTable:
 
 
 def build_table(name: str, variant: Variant, plan: Plan, folder: Path | None = None) -> ReproducedTable:
-    """Reproduce one table of the paper.
+    """Reproduce a table of the paper, with the authors' protocol or with its errors corrected.
 
-    Parameters
-    ----------
-    name : str
-        ``"table1"`` to ``"table6"``.
-    variant : {"as-published", "corrected"}
-        With the authors' protocol, or with its errors corrected. Table 5 is arithmetic and has one variant.
-    plan : Plan
-        Repetitions, seed, processes, progress.
-    folder : Path, optional
-        Folder of the data files (Tables 2 and 3); without it, only generated data is used.
+    Table 5 is arithmetic and has one variant. Without the folder of the data files, Tables 2 and 3 have only what is
+    generated.
     """
     if name == "table5":
         return ReproducedTable(name, variant, tuple(_cardinalities()))
@@ -169,21 +159,20 @@ def build_table(name: str, variant: Variant, plan: Plan, folder: Path | None = N
 
 
 def repeat(
-    task: Callable[[Case, np.random.Generator], Run], cases: Mapping[tuple[str, ...], Case], plan: Plan, what: str
-) -> dict[tuple[str, ...], list[Run]]:
+    task: Callable[..., Any], cases: Mapping[tuple[str, ...], Any], plan: Plan, what: str
+) -> dict[tuple[str, ...], list[Any]]:
     """All repetitions of a task on each case; ``what`` is the title of the progress.
 
     A key is the names of a case, such as table, variant and dataset, from which its random numbers are seeded.
     """
     jobs = [(case, rng) for key, case in cases.items() for rng in plan.generators(*key)]
-    if plan.n_jobs == 1:
-        results: Iterable[Run] = (task(*job) for job in jobs)
-    else:
+    results: Iterable[Any] = (task(*job) for job in jobs)
+    if plan.n_jobs != 1:
         from joblib import Parallel, delayed
 
         results = Parallel(n_jobs=plan.n_jobs, return_as="generator")(delayed(task)(*job) for job in jobs)
     show = progress_line(what) if plan.progress else None
-    runs: list[Run] = []
+    runs = []
     for run in results:
         runs.append(run)
         if show is not None:
@@ -372,13 +361,7 @@ def accuracies(
 
 
 def best_features(scores: Floats, k: int = K) -> Positions:
-    """Positions of the k best positive scores, in column order; ties go to the earlier column.
-
-    Examples
-    --------
-    >>> best_features(np.array([0.5, 0.0, np.nan, 0.5, 0.1]), k=2).tolist()
-    [0, 3]
-    """
+    """Positions of the k best positive scores, in column order; ties go to the earlier column."""
     positive = np.nan_to_num(scores, nan=0.0)
     order = np.argsort(-positive, kind="stable")[:k]
     return np.sort(order[positive[order] > 0])
