@@ -1,8 +1,8 @@
 """Contexts of many features given the same columns, in few passes over the rows.
 
-Rows that are equal on the given columns are in one *cell*, and each cell is a context of every other feature. Cells are
-numbered once. Then rows are counted by (cell, value, label) for each feature, for many features at a time where these
-tables are small. Equal contexts are not merged, so that their values on the given columns stay known.
+Rows that are equal on the given columns are in one context of every other feature. Contexts are numbered once. Then
+rows are counted by (context, value, label) for each feature, for many features at a time where these tables are small.
+Equal contexts are not merged, so that their values on the given columns stay known.
 """
 
 import math
@@ -28,21 +28,21 @@ ENTRIES = 2**21
 
 @dataclass(frozen=True)
 class Cells:
-    """Rows divided by their values on some columns."""
+    """The context of each row: its values on some columns."""
 
     of_row: NDArray[Any]
-    """Cell of each row; cells are numbered from 0 without gaps."""
+    """Context of each row; contexts are numbered from 0 without gaps."""
     codes: NDArray[Any]
-    """Values of each cell, of shape (cells, columns)."""
+    """Values of each context, of shape (contexts, columns)."""
 
     @classmethod
     def by(cls, rows: CodedRows, columns: Iterable[int]) -> "Cells":
-        """Rows divided by some of their columns."""
+        """The contexts of rows on some of their columns."""
         return cls.of([rows.codes[:, column] for column in columns], len(rows.codes))
 
     @classmethod
     def of(cls, columns: Sequence[Codes], n_rows: int) -> "Cells":
-        """Rows divided by the codes of these columns; one cell if there is no column."""
+        """The contexts of rows with the codes of these columns; one context if there is no column."""
         sizes = [int(column.max(initial=0)) + 1 for column in columns]
         n_possible = math.prod(sizes)
         is_number = n_possible <= 2**62  # then the codes can be computed from a key
@@ -78,8 +78,8 @@ class Cells:
         keys += rows.labels.astype(np.int64)
         sizes = np.bincount(keys, rows.weights)
         held = np.flatnonzero(sizes)
-        cell, label = np.divmod(held, rows.n_labels)
-        return CodedRows(self.codes[cell], label, n_values, rows.n_labels, sizes[held].astype(np.int64))
+        context, label = np.divmod(held, rows.n_labels)
+        return CodedRows(self.codes[context], label, n_values, rows.n_labels, sizes[held].astype(np.int64))
 
     def __len__(self) -> int:
         return len(self.codes)
