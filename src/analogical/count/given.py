@@ -86,9 +86,9 @@ class Cells:
 
 
 def count_given(
-    rows: CodedRows, cells: Cells, features: Sequence[int], n_threads: int
+    rows: CodedRows, given: Cells, features: Sequence[int], n_threads: int
 ) -> Iterator[tuple[list[int], Stack]]:
-    """The contexts of features given the columns of the cells; some features at a time.
+    """The contexts of features given the columns by which rows are divided; some features at a time.
 
     Examples
     --------
@@ -100,48 +100,48 @@ def count_given(
     """
     refuse_too_many_rows(len(rows.codes) if rows.weights is None else float(rows.weights.sum(dtype=np.float64)))
     for n_values, some in _alike(rows, features).items():
-        size = len(cells) * n_values * rows.n_labels
+        size = len(given) * n_values * rows.n_labels
         is_table = are_few(size, len(rows.codes))
         at_once = max(ENTRIES // size, 1) if is_table else 1
         for start in range(0, len(some), at_once):
             block = some[start : start + at_once]
-            yield block, _stacked(rows, cells, block, n_values, n_threads if is_table else None)
+            yield block, _stacked(rows, given, block, n_values, n_threads if is_table else None)
 
 
-def _stacked(rows: CodedRows, cells: Cells, block: list[int], n_values: int, n_threads: int | None) -> Stack:
+def _stacked(rows: CodedRows, given: Cells, block: list[int], n_values: int, n_threads: int | None) -> Stack:
     """The contexts of features with equally many values; without threads, those of one feature, making no table."""
     if n_threads is not None:
-        tables = _tables(rows, cells, block, n_values, n_threads).ravel()
+        tables = _tables(rows, given, block, n_values, n_threads).ravel()
         places = np.flatnonzero(tables)
         sizes = tables[places]
     else:
-        keys = cells.of_row.astype(np.int64) * n_values
+        keys = given.of_row.astype(np.int64) * n_values
         keys += rows.codes[:, block[0]].astype(np.int64)
         keys *= rows.n_labels
         keys += rows.labels.astype(np.int64)
-        places, sizes = count_keys(keys, len(cells) * n_values * rows.n_labels, rows.weights)
+        places, sizes = count_keys(keys, len(given) * n_values * rows.n_labels, rows.weights)
     above, labels = np.divmod(places, rows.n_labels)
     context, values = np.divmod(above, n_values)
     contexts, numbers = contexts_of_cells(context, values, labels, sizes)
-    feature, cell = np.divmod(numbers, len(cells))
-    return Stack(contexts, feature, len(block), cells.codes[cell])
+    feature, number = np.divmod(numbers, len(given))
+    return Stack(contexts, feature, len(block), given.codes[number])
 
 
-def tables_given(rows: CodedRows, cells: Cells, features: Iterable[int]) -> Iterator[tuple[list[int], Ints]]:
-    """Counts of shape (features, cells, values, labels), for some features at a time."""
+def tables_given(rows: CodedRows, given: Cells, features: Iterable[int]) -> Iterator[tuple[list[int], Ints]]:
+    """Counts of shape (features, contexts, values, labels), for some features at a time."""
     for n_values, some in _alike(rows, features).items():
-        shape = len(cells), n_values, rows.n_labels
+        shape = len(given), n_values, rows.n_labels
         at_once = max(ENTRIES // math.prod(shape), 1)
         for start in range(0, len(some), at_once):
             block = some[start : start + at_once]
-            yield block, _tables(rows, cells, block, n_values, 1).reshape(len(block), *shape)
+            yield block, _tables(rows, given, block, n_values, 1).reshape(len(block), *shape)
 
 
 def count_one(rows: CodedRows, columns: Sequence[int], feature: int, given: Sequence[int]) -> Stack:
     """The contexts of one feature given some columns; ``columns`` are the columns of the rows."""
     place = {column: k for k, column in enumerate(columns)}
-    cells = Cells.by(rows, (place[column] for column in given))
-    ((_, stack),) = count_given(rows, cells, [place[feature]], 1)
+    contexts = Cells.by(rows, (place[column] for column in given))
+    ((_, stack),) = count_given(rows, contexts, [place[feature]], 1)
     return stack
 
 
@@ -153,9 +153,9 @@ def _alike(rows: CodedRows, features: Iterable[int]) -> dict[int, list[int]]:
     return alike
 
 
-def _tables(rows: CodedRows, cells: Cells, block: list[int], n_values: int, n_threads: int) -> Ints:
-    """Counts of shape (features, cells * values * labels)."""
-    n_rows, n_labels, size = len(rows.codes), rows.n_labels, len(cells) * n_values * rows.n_labels
+def _tables(rows: CodedRows, given: Cells, block: list[int], n_values: int, n_threads: int) -> Ints:
+    """Counts of shape (features, contexts * values * labels)."""
+    n_rows, n_labels, size = len(rows.codes), rows.n_labels, len(given) * n_values * rows.n_labels
     n_columns = min(max(AT_ONCE // n_rows, 1), len(block))
     n_parts = max(min(n_threads, n_rows // AT_ONCE), 1)
     tables = np.zeros((n_parts, len(block), size), np.int64)
@@ -164,7 +164,7 @@ def _tables(rows: CodedRows, cells: Cells, block: list[int], n_values: int, n_th
         stop = n_rows * (part + 1) // n_parts
         for start in range(n_rows * part // n_parts, stop, AT_ONCE):
             some = slice(start, min(start + AT_ONCE, stop))
-            keys = cells.of_row[some].astype(np.int64) * (n_values * n_labels)
+            keys = given.of_row[some].astype(np.int64) * (n_values * n_labels)
             keys += rows.labels[some].astype(np.int64)
             weights = None if rows.weights is None else rows.weights[some]
             for first in range(0, len(block), n_columns):
