@@ -103,13 +103,13 @@ def test_contexts_are_counted_once_and_tested_with_their_codes(monkeypatch):
 
 def test_features_given_many_columns_are_counted_in_one_search(monkeypatch):
     searches = []
-    search = study_module.sum_contexts
+    search = study_module.find_contexts
 
-    def searching(rows, **options):
-        searches.append(options["features"])
-        return search(rows, **options)
+    def searching(rows, features, **options):
+        searches.append(features)
+        return search(rows, features, **options)
 
-    monkeypatch.setattr(study_module, "sum_contexts", searching)
+    monkeypatch.setattr(study_module, "find_contexts", searching)
     monkeypatch.setattr(study_module, "CELLS", 0)  # a limit for other contexts
     rows, labels = rows_and_labels(14)
     study = Study(rows, labels)

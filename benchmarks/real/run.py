@@ -25,7 +25,7 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from analogical.columns.encode import EncodedTable
-from analogical.paper.datasets import VARIABLE, find_folder
+from analogical.paper.datasets import find_folder
 from analogical.rivals import one_hot
 
 sys.path.extend(str(folder) for folder in Path(__file__).parents[:2])
@@ -286,7 +286,7 @@ def page(content: Content) -> str:
 def main() -> None:
     """Measure and write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", metavar="DIR", help=f"folder that holds the folder real (default: {VARIABLE})")
+    parser.add_argument("--data", metavar="DIR", help="folder that holds the folder real (default: ANALOGICAL_DATA)")
     parser.add_argument("--seeds", type=int, default=SEEDS, help=f"fewer than {SEEDS} only prints the page")
     parser.add_argument("--tables", nargs="+", choices=list(SOURCES), metavar="NAME", help="some tables; only prints")
     parser.add_argument(
@@ -299,7 +299,7 @@ def main() -> None:
     missing = missing_tables(folder, names)
     if missing:
         files = ", ".join(f"{name}.csv" for name in missing)
-        raise SystemExit(f"Missing data: {files}. Name the folder that holds real/ with --data or {VARIABLE}.")
+        raise SystemExit(f"Missing data: {files}. Name the folder that holds real/ with --data or ANALOGICAL_DATA.")
     tables = ((name, load_table(name, folder)) for name in names)
     found, shapes = measure(tables, options.seeds, methods, Cache(options.cache))
     content = {"seeds": options.seeds, "k": KS, "machine": describe_machine(), "shapes": shapes, "accuracy": found}

@@ -20,7 +20,7 @@ from analogical.count.counts import PairCounts
 from analogical.count.given import Cells, count_given, count_one
 from analogical.count.groups import collapse_rows, evenly, first_rows, merge_rows
 from analogical.count.listing import ListedRows
-from analogical.count.pairs import count_pairs, sum_contexts
+from analogical.count.pairs import count_pairs, find_contexts
 from analogical.count.threads import n_threads_for
 from analogical.errors import InputError
 from analogical.estimate.deciding import COPY, MOST_MEMBERS, MOST_TRIED, Decider, Deciding
@@ -433,9 +433,9 @@ class Study:
             alike.setdefault(tuple(sorted((feature, *given))), []).append((feature, given))
         for columns, some in alike.items():
             places = [columns.index(feature) for feature, _ in some]
-            kept = sum_contexts(self.rows_of(columns), features=places, n_jobs=self.n_jobs).kept
+            found = find_contexts(self.rows_of(columns), places, n_jobs=self.n_jobs)
             for item, place in zip(some, places, strict=True):
-                yield [item], Stack.of([kept[place].contexts])
+                yield [item], Stack.of([found[place]])
 
     def _count_given(self, items: Sequence[Item]) -> Iterator[tuple[list[Item], Stack]]:
         """Count the contexts of items with their codes, some features with the same given columns at a time.

@@ -6,7 +6,7 @@ import warnings
 import pytest
 
 from analogical import InputError, relevance
-from analogical.paper.writing import refuse_foreign_folder
+from analogical.paper.reproduce import refuse_foreign_folder
 from analogical.plot import save_figure
 
 

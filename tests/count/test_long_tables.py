@@ -1,10 +1,12 @@
 """What keeps long tables small in memory: codes changed when looked at, and rows that contradict each other."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from analogical._types import CodedRows
-from analogical.count import sorting
+from analogical.count import pairs
 from analogical.count.pairs import count_pairs
 
 
@@ -39,8 +41,28 @@ def test_counts_do_not_depend_on_the_size_of_chunks(seed, monkeypatch):
     rows = CodedRows(codes, rng.integers(0, 2, 600).astype(np.uint8), np.full(n_features, 4), 2)
     expected = count_pairs(rows)
     assert expected.pairs.sum() > 500
-    monkeypatch.setattr(sorting, "KEYS_AT_ONCE", 7)
+    monkeypatch.setattr(pairs, "AT_ONCE", 7)
     found = count_pairs(rows)
     assert np.array_equal(found.pairs, expected.pairs)
     assert np.array_equal(found.changed, expected.changed)
     assert (found.n_distinct, found.n_identical) == (expected.n_distinct, expected.n_identical)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_codes_mapped_from_a_file_are_not_copied(tmp_path, order):
+    rng = np.random.default_rng(0)
+    n_features, n_values = 100, np.full(100, 3)
+    codes = rng.integers(0, 3, (2000, n_features), dtype=np.uint8)[rng.integers(0, 2000, 40_000)]
+    codes[np.arange(40_000), rng.integers(0, n_features, 40_000)] = 0
+    labels = rng.integers(0, 2, 40_000).astype(np.uint8)
+    expected = count_pairs(CodedRows(codes, labels, n_values, 2))
+    assert expected.pairs.min() > 100
+    mapped = np.memmap(tmp_path / "codes", np.uint8, "w+", shape=codes.shape, order=order)
+    mapped[:] = codes
+    tracemalloc.start()
+    found = count_pairs(CodedRows(mapped, labels, n_values, 2))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.pairs.tolist() == expected.pairs.tolist()
+    assert found.changed.tolist() == expected.changed.tolist()
+    assert peak < codes.nbytes, peak

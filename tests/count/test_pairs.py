@@ -14,12 +14,8 @@ from conftest import coded
 from naive import naive_counts
 
 from analogical import InputError
-from analogical.count import sorting, tabulating, threads
-from analogical.count.contexts import Contexts
-from analogical.count.counts import PairCounts
-from analogical.count.kept import KeptContexts
-from analogical.count.pairs import ContextSums, count_pairs, join_blocks, sum_contexts
-from analogical.count.tabulating import fits_in_table
+from analogical.count import pairs, threads
+from analogical.count.pairs import count_pairs, find_contexts, fits_in_table
 
 WITHOUT_TABLE = [
     "as chosen",
@@ -51,9 +47,8 @@ def ours(codes, labels, n_values, n_labels, weights=None, **options):
     """What is counted with and without contexts, which must be the same."""
     rows = coded(codes, labels, weights, n_values, n_labels)
     found = numbers(count_pairs(rows, **options))
-    sums = sum_contexts(rows, **options)
-    assert numbers(sums.counts) == found
-    assert [len(kept.contexts) > 0 for kept in sums.kept] == [n > 0 for n in found[0]]
+    profiles = [contexts.profile for contexts in find_contexts(rows, **options)]
+    assert [[profile.n_pairs for profile in profiles], [profile.n_changed for profile in profiles]] == found[:2]
     return found
 
 
@@ -112,14 +107,14 @@ def test_at_the_border_of_the_counting_table(m):
 
 
 @pytest.mark.parametrize("n_same", [1, 40, 255, 256, 257, 300])
-def test_rows_of_one_kind_in_a_table_of_many_entries(n_same):
+def test_rows_of_one_kind_in_a_table_of_many_entries(n_same, monkeypatch):
     """Entries are bytes until a count goes round; squares are floats until they leave what is exact."""
     rng = np.random.default_rng(n_same)
     codes, labels = rng.integers(0, 3, (n_same + 60, 8), dtype=np.uint8), rng.integers(0, 2, n_same + 60)
     codes[:n_same], labels[: n_same - 1] = codes[0], labels[0]
     rows = coded(codes, labels.astype(np.uint8), n_values=[3] * 8, n_labels=2)
     assert len(codes) * 6 < 2 * 3**8
-    assert tabulating.count_in_table(rows, 1)[2].n_distinct == len(np.unique(codes, axis=0))
+    monkeypatch.setattr(pairs, "fits_in_table", lambda *_, **__: True)
     found = numbers(count_pairs(rows))
     assert found == naive(codes, labels)
 
@@ -228,7 +223,7 @@ def test_only_unique_keys_are_left_unsorted(kind, n_same):
     alone = rng.choice(2**29, 140_000, replace=False) * 4
     keys = np.concatenate([alone, np.full(n_same, 12345), rng.integers(0, 40, 20)]).astype(kind)
     rng.shuffle(keys)
-    candidates = sorting._may_repeat(keys, 2)
+    candidates = pairs._may_repeat(keys, 2)
     times = Counter((keys >> kind(2)).tolist())
     equal = {place for place, high in enumerate((keys >> kind(2)).tolist()) if times[high] > 1}
     assert equal <= set(candidates.tolist())
@@ -238,58 +233,23 @@ def test_only_unique_keys_are_left_unsorted(kind, n_same):
 
 
 @pytest.mark.usefixtures("threads_for_small_work")
-@pytest.mark.parametrize("module", [tabulating, sorting])
-def test_n_jobs_follows_joblibs_context(monkeypatch, module):
+@pytest.mark.parametrize("in_table", [True, False])
+def test_n_jobs_follows_joblibs_context(monkeypatch, in_table):
     from joblib import parallel_config
 
-    monkeypatch.setattr("analogical.count.pairs.fits_in_table", lambda *_, **__: module is tabulating)
+    monkeypatch.setattr(pairs, "fits_in_table", lambda *_, **__: in_table)
     used = []
-    run = module.run_tasks
-    monkeypatch.setattr(module, "run_tasks", lambda tasks, n_threads: (used.append(n_threads), run(tasks, n_threads)))
+    run = pairs.run_tasks
+    monkeypatch.setattr(pairs, "run_tasks", lambda tasks, n_threads: (used.append(n_threads), run(tasks, n_threads)))
     rows = coded([[0, 0], [0, 1]], [0, 1])
     with parallel_config(backend="threading", n_jobs=3):
         count_pairs(rows)
     count_pairs(rows)
     count_pairs(rows, n_jobs=2)
-    sum_contexts(rows, n_jobs=2)
+    find_contexts(rows, n_jobs=2)
     assert used == [3, 1, 2, 2]
 
 
 def test_small_work_takes_one_thread():
     assert threads.n_threads_for(2, threads.SMALL_WORK - 1) == 1
     assert threads.n_threads_for(2, threads.SMALL_WORK) == 2
-
-
-def test_more_pairs_than_64_bits_hold_are_refused_when_parts_are_added():
-    part = PairCounts(np.array([2**60, 1]), np.array([0, 0]), 2**31, 1, 0, 0)
-    assert (part + part).pairs.tolist() == [2**61, 2]
-    with pytest.raises(InputError, match=r"more than 2,305,843,009,213,693,952 pairs of rows"):
-        part + part + part
-    identical = PairCounts(np.array([1]), np.array([0]), 2**31, 1, 2**61, 0)
-    with pytest.raises(InputError, match="not counted exactly in 64 bits"):
-        identical + identical
-
-
-def kept(n_cells):
-    """One context with so many cells."""
-    numbers = np.arange(n_cells)
-    return KeptContexts.of(Contexts(numbers[:1], np.ones(1, np.int64), numbers, numbers, numbers + 1), None)
-
-
-def test_counts_and_contexts_of_two_parts_are_added():
-    part = PairCounts(np.array([5, 0]), np.array([2, 0]), 9, 8, 7, 6)
-    a, b, c = (kept(n) for n in (1, 2, 3))
-    both = ContextSums(part, (a, b)) + ContextSums(part, (c, KeptContexts((), None)))
-    assert [[len(one.values) for one in found.parts] for found in both.kept] == [[1, 3], [2]]
-    assert (both.counts.pairs.tolist(), both.counts.n_rows) == ([10, 0], 18)
-
-
-def test_sums_of_blocks_are_joined_feature_by_feature():
-    a, b, nothing = kept(1), kept(2), KeptContexts((), None)
-    one = ContextSums(PairCounts(np.array([5, 0]), np.array([2, 0]), 9, 8, 7, 6), (a, nothing))
-    other = ContextSums(PairCounts(np.array([0, 3]), np.array([0, 1]), 9, 1, 1, 1), (nothing, b))
-    joined = join_blocks([one, other], [(0,), (1,)])
-    assert (joined.counts.pairs.tolist(), joined.counts.changed.tolist()) == ([5, 3], [2, 1])
-    assert joined.kept[0] is a
-    assert joined.kept[1] is b
-    assert (joined.counts.n_rows, joined.counts.n_distinct, joined.counts.n_identical) == (9, 8, 7)

@@ -10,7 +10,7 @@ from scipy.sparse import csc_array
 from scipy.stats import chi2, fisher_exact, hypergeom
 
 from analogical.count.contexts import Stack
-from analogical.count.pairs import sum_contexts
+from analogical.count.pairs import find_contexts
 from analogical.estimate.permutations import smallest_of
 from analogical.estimate.tests import (
     DirectionTests,
@@ -52,7 +52,7 @@ def sums_of(tables, times):
 
 def tables_of(rows, labels):
     """Informative contexts of the first feature."""
-    contexts = sum_contexts(coded(rows, labels), features=[0]).kept[0].contexts
+    contexts = find_contexts(coded(rows, labels), [0])[0]
     if not len(contexts):
         return np.zeros((0, 3, 3)), np.zeros(0)
     (found,) = informative_tables(Stack.of([contexts]), [apart(3)], apart(int(labels.max()) + 1))

@@ -8,7 +8,7 @@ from conftest import coded, random_table
 from naive import naive_deals, naive_effect_losses, naive_effect_sums, naive_pairs
 
 from analogical import relevance
-from analogical.count.pairs import sum_contexts
+from analogical.count.pairs import find_contexts
 from analogical.estimate.sizes import EffectSums, skewed_interval
 
 
@@ -18,7 +18,7 @@ def lists(rows, labels):
 
 def effect_of(rows, labels, feature=0, weights=None):
     """The sums of one feature; None without pairs."""
-    found = sum_contexts(coded(rows, labels, weights), features=[feature]).kept[feature].contexts
+    found = find_contexts(coded(rows, labels, weights), [feature])[feature]
     return EffectSums.of(found) if len(found) else None
 
 

@@ -8,13 +8,13 @@ from conftest import coded
 from naive import naive_deals, naive_separation
 
 from analogical.count.contexts import Stack
-from analogical.count.pairs import sum_contexts
+from analogical.count.pairs import find_contexts
 from analogical.estimate import permutations
 from analogical.estimate.permutations import FewPermutations, PermutationMoments, is_informative, p_values_any_direction
 
 
 def contexts_of(rows, labels, weights=None):
-    return sum_contexts(coded(rows, labels, weights), features=[0]).kept[0].contexts
+    return find_contexts(coded(rows, labels, weights), [0])[0]
 
 
 def few_deals(rows, labels, weights=None):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from naive import naive_counts, naive_jackknife, naive_kish, naive_pair_variance, naive_share
 
 from analogical.count.counts import RowProfile
-from analogical.count.pairs import sum_contexts
+from analogical.count.pairs import find_contexts
 from analogical.estimate.sizes import (
     corrected_variance,
     jackknife_variance,
@@ -38,7 +38,7 @@ def small_table(rng, **shape):
 
 def profiles_of(table):
     """Rows by their number of pairs, for every feature; None without pairs."""
-    return [kept.contexts.profile if len(kept.contexts) else None for kept in sum_contexts(table).kept]
+    return [contexts.profile if len(contexts) else None for contexts in find_contexts(table)]
 
 
 def intervals(rows, labels, weights=None, confidence=0.95):

@@ -10,14 +10,14 @@ from naive import naive_deals, naive_moments, naive_separation
 import analogical
 from analogical import relevance
 from analogical.count.contexts import Stack
-from analogical.count.pairs import sum_contexts
+from analogical.count.pairs import find_contexts
 from analogical.estimate import permutations
 from analogical.estimate.permutations import PermutationMoments, pearson_tail
 from analogical.study import Study
 
 
 def moments_of(rows, labels, feature, weights=None):
-    contexts = sum_contexts(coded(rows, labels, weights), features=[feature]).kept[feature].contexts
+    contexts = find_contexts(coded(rows, labels, weights), [feature])[feature]
     return PermutationMoments.of_stack(Stack.of([contexts]))[0] if len(contexts) else None
 
 

@@ -6,13 +6,13 @@ from conftest import coded
 
 from analogical import relevance
 from analogical.count.contexts import Stack
-from analogical.count.pairs import sum_contexts
+from analogical.count.pairs import find_contexts
 from analogical.estimate.sizes import CommonDifference, Size, measure_size_of_groups, measure_sizes
 
 
 def size_of(columns, labels, weights=None, confidence=0.95):
     rows = coded(np.column_stack(columns), labels, weights)
-    contexts = sum_contexts(rows, features=[0]).kept[0].contexts
+    contexts = find_contexts(rows, [0])[0]
     return measure_sizes(Stack.of([contexts]), [int(rows.n_values[0])], 2, rows.n_rows, confidence)[0]
 
 

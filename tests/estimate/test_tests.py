@@ -15,7 +15,7 @@ from scipy.stats import chi2, false_discovery_control
 from analogical import Study, relevance
 from analogical.count.contexts import Stack
 from analogical.count.given import Cells, count_given
-from analogical.count.pairs import sum_contexts
+from analogical.count.pairs import find_contexts
 from analogical.estimate import tests as tests_module
 from analogical.estimate.permutations import PValue, smallest_of
 from analogical.estimate.tests import (
@@ -296,7 +296,7 @@ def feature_p_values(table):
 
 def three_tests(table, feature=0):
     """The p-values of the three tests that need no rows."""
-    contexts = sum_contexts(table, features=[feature]).kept[feature].contexts
+    contexts = find_contexts(table, [feature])[feature]
     values, labels = Kinds.of(table.value_sizes(feature)), Kinds.of(table.label_sizes())
     return p_values_of(Stack.of([contexts]), [values], labels)[0]
 

@@ -10,15 +10,7 @@ import pytest
 
 from analogical import InputError
 from analogical.paper import datasets
-from analogical.paper.datasets import (
-    DATASETS,
-    PublishedFile,
-    describe_missing,
-    download_datasets,
-    find_folder,
-    load_dataset,
-    missing_datasets,
-)
+from analogical.paper.datasets import describe_missing, download_datasets, find_folder, load_dataset, published
 from analogical.rivals import paper_index
 
 
@@ -36,11 +28,11 @@ def test_the_first_432_rows_of_monks_follow_the_rule(name, data_folder):
     np.testing.assert_array_equal(file.labels[:432], rule.labels)
 
 
-@pytest.mark.parametrize("name", DATASETS)
+@pytest.mark.parametrize("name", published("files"))
 def test_published_files_have_their_checksum_and_shape(name, data_folder):
-    dataset = load_dataset(name, data_folder)
+    dataset, file = load_dataset(name, data_folder), published("files")[name]
     assert describe_missing([name], data_folder) == []
-    assert dataset.codes.shape == (DATASETS[name].n_rows, DATASETS[name].n_columns - 1)
+    assert dataset.codes.shape == (file["n_rows"], file["n_columns"] - 1)
     for column in (*dataset.codes.T, dataset.labels):
         assert set(column) == set(range(column.max() + 1))
 
@@ -65,7 +57,7 @@ def test_the_paper_s_index_has_nothing_to_say_on_mushroom(data_folder):
 
 
 def test_numbers_are_sorted_as_numbers(tmp_path, monkeypatch):
-    monkeypatch.setitem(DATASETS, "tiny", PublishedFile("Tiny", 3, 2, "", ""))
+    monkeypatch.setitem(published("files"), "tiny", {"title": "Tiny", "n_rows": 3, "n_columns": 2, "sha256": ""})
     (tmp_path / "tiny.csv").write_text("10,b\n9,a\n2,b\n")
     tiny = load_dataset("tiny", tmp_path)
     assert tiny.codes[:, 0].tolist() == [2, 1, 0]
@@ -76,7 +68,9 @@ def test_numbers_are_sorted_as_numbers(tmp_path, monkeypatch):
 
 def test_missing_files_are_none_and_named(tmp_path):
     assert load_dataset("hiv", tmp_path) is load_dataset("hiv") is load_dataset("breast-cancer-class") is None
-    assert missing_datasets(None, DATASETS) == missing_datasets(tmp_path, DATASETS) == list(DATASETS)
+    for folder in (None, tmp_path):
+        (sentence,) = describe_missing(list(published("files")), folder)
+        assert all(f"{name}.csv" in sentence for name in published("files"))
     assert describe_missing(["monks-1", "hiv", "monks-2"], None) == [
         "Missing data: hiv.csv, monks-2.csv. Name the folder that holds them with --data or ANALOGICAL_DATA,"
         " or fetch them with --download."
@@ -138,13 +132,14 @@ def one_file(server, monkeypatch):
     address, folder = server
     (folder / "m.data").write_bytes(b"1,1,1\r\n1,2,0\r\n\r\n")
     sha256 = hashlib.sha256(b"1,1,1\n1,2,0\n").hexdigest()  # of the lines, whatever ends them
-    monkeypatch.setattr(datasets, "DATASETS", {"m": PublishedFile("M", 2, 3, sha256, f"{address}m.data")})
+    file = {"title": "M", "n_rows": 2, "n_columns": 3, "sha256": sha256, "url": f"{address}m.data"}
+    monkeypatch.setattr(datasets, "published", {"files": {"m": file}}.get)
     return folder
 
 
 def test_download_keeps_the_published_file(one_file, tmp_path):
     target = tmp_path / "new" / "folder"
-    assert missing_datasets(target, ["m"]) == ["m"]
+    assert describe_missing(["m"], target)[0].startswith("Missing data: m.csv.")
     assert download_datasets(target) == ["m"]
     assert load_dataset("m", target).codes.tolist() == [[0, 0], [0, 1]]
     assert describe_missing(["m"], target) == []
@@ -170,6 +165,6 @@ def test_unreachable_address_is_named(one_file, tmp_path):
 
 
 def test_addresses_are_public_and_encrypted():
-    for file in DATASETS.values():
-        assert file.url.startswith("https://")
-        assert len(file.sha256) == 64
+    for file in published("files").values():
+        assert file["url"].startswith("https://")
+        assert len(file["sha256"]) == 64

@@ -6,7 +6,7 @@ import pytest
 from analogical import InputError
 from analogical.paper import Plan, sample
 from analogical.paper.datasets import Dataset
-from analogical.paper.protocol import average_scores, repeat, score_as_published, score_third
+from analogical.paper.tables import average_scores, repeat, score_as_published, score_third
 from analogical.rivals import Method, normalise, paper_index
 
 

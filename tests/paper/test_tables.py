@@ -6,12 +6,19 @@ from functools import cache
 import numpy as np
 import pytest
 
-from analogical.paper import Plan, tables
-from analogical.paper.accuracy import accuracies, accuracies_as_published, best_features
+from analogical.paper import Plan
 from analogical.paper.datasets import Dataset, load_dataset, published
-from analogical.paper.results import PrintedCell, ReproducedTable, estimated_bound, known_bound
-from analogical.paper.tables import build_table
-from analogical.paper.writing import FORMATS, as_csv, as_json, as_latex, as_markdown
+from analogical.paper.reproduce import FORMATS, as_csv, as_json, as_latex, as_markdown
+from analogical.paper.tables import (
+    PrintedCell,
+    ReproducedTable,
+    accuracies,
+    accuracies_as_published,
+    best_features,
+    build_table,
+    estimated_bound,
+    share_on_top,
+)
 from analogical.rivals import METHODS, Method
 
 FEW = Plan(repetitions=3)
@@ -54,34 +61,27 @@ def test_corrected_dimensionality_estimates_the_universe_at_every_size():
     assert all(cell.sd is None for cell in without)
 
 
-def test_relaxed_index_finds_in_sparse_samples_what_ari_cannot():
+def test_relevant_features_are_on_top_in_large_samples_only():
     table = built("table6", "corrected", FEW)
     on_top = {(cell.group, cell.row): cell.ours for cell in table.cells if cell.column == "all on top"}
     assert on_top.keys() == {(cell.group, cell.row) for cell in table.cells}
-    sparse = [(g, m) for g in ("g1", "g2", "g3", "g6", "g7") for m in ("400", "500", "1000")]
-    assert np.mean([on_top[g, f"{m} relaxed"] for g, m in sparse]) > 0.9
-    assert np.mean([on_top[g, m] for g, m in sparse]) < 0.1
+    functions = ("g1", "g2", "g3", "g6", "g7")
+    assert np.mean([on_top[g, size] for g in functions for size in ("400", "500", "1000")]) < 0.1
+    assert np.mean([on_top[g, "10000"] for g in functions]) > 0.6
     assert {on_top[g, row] for g, row in on_top if g in ("g4", "g8")} == {None}  # no irrelevant feature there
-    relaxed = [cell for cell in table.cells if cell.row.endswith("relaxed")]
-    assert {cell.row for cell in relaxed} == {f"{m} relaxed" for m in (300, 400, 500, 1000)}
-    assert all(cell.printed is None and cell.verdict == "" for cell in relaxed)
-    assert "| 400 rows, relaxed, ours |" in as_markdown(table)
     assert {len(cells) for rows in table.groups().values() for cells in rows.values()} == {16}
 
 
-def test_relaxed_index_has_a_column_in_corrected_tables_only():
+def test_corrected_tables_have_the_methods_of_the_paper():
     corrected = built("table3", "corrected", QUICK)
     columns = [cell.column for cell in corrected.groups()["one-hot columns"]["Monks1"]]
-    assert columns == ["all features", "ARI", "ARI relaxed", "χ²", "MI", "Relief"]
-    assert corrected.agreement()[1] == 5  # what was printed for Monks1: nothing for the relaxed index
-    as_published = built("table3", "as-published", QUICK)
-    assert "ARI relaxed" not in {cell.column for cell in as_published.cells}
-    assert list(built("table1", "corrected", QUICK).groups()["g1"]) == ["ari", "relaxed", "chi2", "mi", "relief"]
-    assert "relaxed" not in built("table1", "as-published", QUICK).groups()["g1"]
+    assert columns == ["all features", "ARI", "χ²", "MI", "Relief"]
+    assert corrected.agreement()[1] == 5  # what was printed for Monks1
+    assert list(built("table1", "corrected", QUICK).groups()["g1"]) == ["ari", "chi2", "mi", "relief"]
 
 
 def test_published_chi2_of_table_1_is_reproduced_to_the_rounding():
-    table = build_table("table1", "as-published", Plan(repetitions=2))
+    table = built("table1", "as-published", FEW)
     cells = [cell for cell in table.cells if cell.row == "chi2"]
     assert len(cells) == 80
     assert all(abs(cell.ours - cell.printed) <= 0.005 + 1e-9 for cell in cells)
@@ -96,9 +96,9 @@ def test_published_chi2_of_table_2_is_reproduced_to_the_rounding(data_folder):
 
 
 def test_ari_of_table_1_agrees_in_both_variants():
-    for variant in ("as-published", "corrected"):
-        table = build_table("table1", variant, Plan(repetitions=5, leave_out=("relieff",)))
-        assert table.agreement_by_part()["ari"] == (80, 80)
+    assert built("table1", "as-published", FEW).agreement("ari") == (80, 80)
+    only_ari = Plan(repetitions=5, leave_out=("chi2", "mi", "relief", "relieff"))
+    assert built("table1", "corrected", only_ari).agreement() == (80, 80)
 
 
 @pytest.mark.parametrize("name", published("table3"))
@@ -149,15 +149,15 @@ def test_at_most_k_features_with_a_positive_score_are_chosen():
 
 
 def test_every_relevant_feature_must_score_higher_to_be_on_top():
-    sample = tables.Sample("g2", n_features=4, n_values=2, n_rows=8)
     runs = [
         [0.2, 0.5, np.nan, 0.1],
         [0.2, np.nan, np.nan, 0.1],
         [0.2, 0.1, 0.1, 0.0],
     ]  # no evidence is the lowest score
-    assert [tables._on_top(sample, "", np.array([run])).ours for run in runs] == [1, 0, 0]
-    assert tables._on_top(sample, " relaxed", np.array(runs)).row == "8 relaxed"
-    assert tables._on_top(sample._replace(function="g4"), "", np.array(runs)).ours is None
+    relevant = [True, True, False, False]
+    assert [share_on_top(np.array([run]), relevant) for run in runs] == [1, 0, 0]
+    assert share_on_top(np.array(runs), relevant) == pytest.approx(1 / 3)
+    assert share_on_top(np.array(runs), [True] * 4) is None
 
 
 def test_table_5_is_right_but_for_the_last_three_percentages():
@@ -215,7 +215,6 @@ def test_verdict_holds_the_printed_number_against_the_expected_one_first():
 
 
 def test_bounds_grow_with_the_spread_and_shrink_with_runs():
-    assert known_bound(0.2) == pytest.approx(3 * 0.2 / np.sqrt(10) + 0.005)
     few, many = (estimated_bound(0.2, runs, share=0.1) for runs in (3, 1000))
     assert few > many
     assert many == pytest.approx(3 * 0.2 * np.sqrt(0.1) + 0.005, rel=0.02)

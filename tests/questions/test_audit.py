@@ -22,7 +22,7 @@ from scipy.stats import t as student
 
 import analogical
 from analogical import InputError, audit
-from analogical.count.pairs import sum_contexts
+from analogical.count.pairs import find_contexts
 from analogical.estimate import differences
 from analogical.estimate.groups import group_p_value
 from analogical.show.views import view_of
@@ -111,9 +111,9 @@ ONE_SIGMA = 0.6826894921370859
 def test_contexts_without_one_of_two_values_are_not_compared(seed):
     rng = np.random.default_rng(seed)
     table = coded(np.column_stack([rng.integers(0, 4, 40), rng.integers(0, 8, 40)]), rng.integers(0, 3, 40))
-    contexts = sum_contexts(table).kept[0].contexts
+    contexts = find_contexts(table)[0]
     of_two = differences.contexts_of_two(contexts, (3, 1))
-    wanted = sum_contexts(table.take(np.isin(table.codes[:, 0], [1, 3]))).kept[0].contexts
+    wanted = find_contexts(table.take(np.isin(table.codes[:, 0], [1, 3])))[0]
     assert tables_of(of_two) == tables_of(wanted)
     assert 0 < len(of_two) < len(contexts)
 

@@ -28,7 +28,7 @@ COMMANDS = {
     "tables": "List the built-in tables, which can be named in place of a file.",
 }
 """The commands with the sentence about each in the list of commands."""
-FILES = {"report": "report", "reproduce": "reproduce", "generate": "generate", "tables": "generate"}
+FILES = {"report": "report", **dict.fromkeys(("reproduce", "generate", "tables"), "paper")}
 """The files of commands that are not in ``verbs.py``."""
 HELP = ("-h", "--help")
 INTERRUPTED = 130

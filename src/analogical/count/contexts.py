@@ -295,25 +295,34 @@ class Stack:
         return Stack(contexts.part(kept), self.feature[n_left > 1], self.n_features)
 
 
-def contexts_of_rows(new_context: Bools, values: Codes, labels: Codes, weights: Ints | None) -> Contexts:
-    """Contexts of rows that are sorted by context, value and label."""
-    new_value = new_context | differs_from_last(values)
-    cells = np.flatnonzero(new_value | differs_from_last(labels))
-    sizes = np.diff(cells, append=len(values)) if weights is None else _sums(weights, cells)
-    starts = np.flatnonzero(new_context[cells])
-    is_varied = _sums(new_value[cells].astype(np.int64), starts) > 1
-    if not is_varied.any():
-        return Contexts.none()
-    n_cells = np.diff(starts, append=len(cells))
-    kept = np.repeat(is_varied, n_cells)
-    ends = np.cumsum(n_cells[is_varied])
-    return Contexts(
-        starts=np.append(0, ends[:-1]),
-        times=np.ones(len(ends), np.int64),
-        values=values[cells[kept]].astype(np.uint32),
-        labels=labels[cells[kept]].astype(np.uint32),
+def contexts_of_cells(
+    context: Positions, values: NDArray[Any], labels: NDArray[Any], sizes: Ints, times: Ints | None = None
+) -> tuple[Contexts, Positions]:
+    """The contexts with two values or more, and the number of each, from cells ordered by context, value and label.
+
+    ``times`` is how often each context occurs, by its number.
+    """
+    is_new = differs_from_last(context)
+    starts = np.flatnonzero(is_new)
+    is_varied = _sums((is_new | differs_from_last(values)).astype(np.int64), starts) > 1
+    n_cells = np.diff(starts, append=len(context))
+    kept, numbers, n_cells = np.repeat(is_varied, n_cells), context[starts[is_varied]], n_cells[is_varied]
+    contexts = Contexts(
+        starts=np.cumsum(n_cells) - n_cells,
+        times=np.ones(len(numbers), np.int64) if times is None else times[numbers],
+        values=values[kept].astype(np.uint32),
+        labels=labels[kept].astype(np.uint32),
         sizes=sizes[kept],
     )
+    return contexts, numbers
+
+
+def contexts_of_rows(new_context: Bools, values: Codes, labels: Codes, weights: Ints | None) -> Contexts:
+    """Contexts of rows that are sorted by context, value and label."""
+    cells = np.flatnonzero(new_context | differs_from_last(values) | differs_from_last(labels))
+    sizes = np.diff(cells, append=len(values)) if weights is None else _sums(weights, cells)
+    context = np.cumsum(new_context, dtype=np.intp)[cells]
+    return contexts_of_cells(context, values[cells], labels[cells], sizes)[0]
 
 
 def contexts_of_tables(cells: NDArray[Any]) -> Contexts:
@@ -322,18 +331,21 @@ def contexts_of_tables(cells: NDArray[Any]) -> Contexts:
     n_bits = int(cells.max(initial=0)).bit_length()
     width = n_bits * n_labels * n_values
     if width > PACKED_BITS:
-        tables = cells.transpose(1, 3, 2, 0).reshape(-1, n_values, n_labels)
-        return _sparse(tables, np.ones(len(tables), np.int64))
-    packed = np.zeros((cells.shape[1], n_inner), np.min_scalar_type((1 << width) - 1))
-    shift = packed.dtype.type(n_bits)
-    for value in range(n_values):
-        for label in range(n_labels):
-            packed <<= shift
-            packed |= cells[label, :, value, :].astype(packed.dtype, copy=False)
-    held, times = count_keys(packed.ravel().astype(np.int64), 1 << width, None)
-    places = n_bits * np.arange(n_values * n_labels - 1, -1, -1)
-    tables = held[:, None] >> places & (1 << n_bits) - 1
-    return _sparse(tables.reshape(-1, n_values, n_labels), times)
+        tables, times = cells.transpose(1, 3, 2, 0), None
+    else:
+        packed = np.zeros((cells.shape[1], n_inner), np.min_scalar_type((1 << width) - 1))
+        shift = packed.dtype.type(n_bits)
+        for value in range(n_values):
+            for label in range(n_labels):
+                packed <<= shift
+                packed |= cells[label, :, value, :].astype(packed.dtype, copy=False)
+        held, times = count_keys(packed.ravel().astype(np.int64), 1 << width, None)
+        places = n_bits * np.arange(n_values * n_labels - 1, -1, -1)
+        tables = held[:, None] >> places & (1 << n_bits) - 1
+    tables = tables.reshape(-1, n_values, n_labels)
+    context, values, labels = np.nonzero(tables)
+    sizes = tables[context, values, labels].astype(np.int64)
+    return contexts_of_cells(context, values, labels, sizes, times)[0]
 
 
 def differs_from_last(values: NDArray[Any]) -> Bools:
@@ -341,25 +353,6 @@ def differs_from_last(values: NDArray[Any]) -> Bools:
     differs = np.ones(len(values), dtype=np.bool_)
     np.not_equal(values[1:], values[:-1], out=differs[1:])
     return differs
-
-
-def _sparse(tables: NDArray[Any], times: Ints) -> Contexts:
-    """Contexts from counts of shape (contexts, values, labels), and how often each occurs."""
-    has_value = tables[:, :, 0] != 0  # equivalent to tables.any(axis=2), which is slow on a short axis
-    for label in range(1, tables.shape[2]):
-        has_value |= tables[:, :, label] != 0
-    is_varied = has_value @ np.ones(tables.shape[1]) > 1
-    tables, times = tables[is_varied], times[is_varied]
-    if not len(tables):
-        return Contexts.none()
-    owner, values, labels = np.nonzero(tables)
-    return Contexts(
-        starts=np.flatnonzero(differs_from_last(owner)),
-        times=times,
-        values=values.astype(np.uint32),
-        labels=labels.astype(np.uint32),
-        sizes=tables[owner, values, labels].astype(np.int64),
-    )
 
 
 def _slices(bounds: Positions) -> list[slice]:

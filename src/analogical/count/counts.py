@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -10,12 +9,10 @@ from analogical._types import Ints
 from analogical.count.groups import count_keys
 from analogical.errors import InputError
 
-__all__ = ["EqualRows", "PairCounts", "RowProfile", "pairs_within", "refuse_too_many_rows"]
+__all__ = ["PairCounts", "RowProfile", "pairs_within", "refuse_too_many_rows"]
 
 MAX_TOTAL = 2**31
 """Most rows; with more, products of two sizes would not fit in int64."""
-MAX_PAIRS = 2**61
-"""Most pairs of a feature; with more, the sums for intervals would not fit in int64."""
 
 
 @dataclass(frozen=True)
@@ -40,40 +37,6 @@ class PairCounts:
     n_distinct: int
     n_identical: int
     n_contradictions: int
-
-    def __add__(self, other: "PairCounts") -> "PairCounts":
-        """Counts of two parts of a table that share no context.
-
-        Counts add up only over such parts. If rows are divided by their values on the columns outside a block of
-        features, rows with equal contexts for a feature of the block are in one part. So the counts of the features of
-        the block add up, and those of other features do not. Counts never add up over arbitrary chunks of rows,
-        because a pair may have one row in each.
-        """
-        most = self.pairs.astype(np.float64) + other.pairs
-        if most.max(initial=0) > MAX_PAIRS or float(self.n_identical) + other.n_identical > MAX_PAIRS:
-            raise InputError(
-                f"A feature has more than {MAX_PAIRS:,} pairs of rows, which are not counted exactly in 64 bits;"
-                " count a sample of the rows."
-            )
-        return PairCounts(
-            pairs=self.pairs + other.pairs,
-            changed=self.changed + other.changed,
-            n_rows=self.n_rows + other.n_rows,
-            n_distinct=self.n_distinct + other.n_distinct,
-            n_identical=self.n_identical + other.n_identical,
-            n_contradictions=self.n_contradictions + other.n_contradictions,
-        )
-
-
-class EqualRows(NamedTuple):
-    """Counts of groups of rows that agree on some features, or on all."""
-
-    n_distinct: int
-    """Groups."""
-    n_pairs: int
-    """Pairs of rows within groups."""
-    n_contradictions: int
-    """Pairs of rows within groups that have different labels."""
 
 
 @dataclass(frozen=True)

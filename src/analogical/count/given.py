@@ -1,8 +1,8 @@
 """Contexts of many features given the same columns, in few passes over the rows.
 
-Rows that are equal on the given columns are in one *cell*, and each cell is a context of every other feature. Cells are
-numbered once. Then rows are counted by (cell, value, label) for each feature, for many features at a time where these
-tables are small. Equal contexts are not merged, so that their values on the given columns stay known.
+Rows that are equal on the given columns are in one context of every other feature. Contexts are numbered once. Then
+rows are counted by (context, value, label) for each feature, for many features at a time where these tables are small.
+Equal contexts are not merged, so that their values on the given columns stay known.
 """
 
 import math
@@ -14,42 +14,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import CodedRows, Codes, Floats, Ints, Positions
-from analogical.count.contexts import Contexts, Stack, differs_from_last
+from analogical._types import CodedRows, Codes, Floats, Ints
+from analogical.count.contexts import Stack, contexts_of_cells
 from analogical.count.counts import refuse_too_many_rows
-from analogical.count.groups import are_few, count_keys, number_groups
+from analogical.count.groups import AT_ONCE, are_few, count_keys, number_groups
 from analogical.count.threads import run_tasks
 
 __all__ = ["Cells", "count_given", "count_one", "tables_given"]
 
-LARGEST_KEY = 2**62
-"""Most combinations of values that are numbered by one int64."""
 ENTRIES = 2**21
 """Entries of the tables that are counted at once, to limit memory."""
-TILE = 2**17
-"""Codes that are processed together: they stay in cache."""
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Rows divided by their values on some columns."""
+    """The context of each row: its values on some columns."""
 
     of_row: NDArray[Any]
-    """Cell of each row; cells are numbered from 0 without gaps."""
+    """Context of each row; contexts are numbered from 0 without gaps."""
     codes: NDArray[Any]
-    """Values of each cell, of shape (cells, columns)."""
+    """Values of each context, of shape (contexts, columns)."""
 
     @classmethod
     def by(cls, rows: CodedRows, columns: Iterable[int]) -> "Cells":
-        """Rows divided by some of their columns."""
+        """The contexts of rows on some of their columns."""
         return cls.of([rows.codes[:, column] for column in columns], len(rows.codes))
 
     @classmethod
     def of(cls, columns: Sequence[Codes], n_rows: int) -> "Cells":
-        """Rows divided by the codes of these columns; one cell if there is no column."""
+        """The contexts of rows with the codes of these columns; one context if there is no column."""
         sizes = [int(column.max(initial=0)) + 1 for column in columns]
         n_possible = math.prod(sizes)
-        is_number = n_possible <= LARGEST_KEY  # then the codes can be computed from a key
+        is_number = n_possible <= 2**62  # then the codes can be computed from a key
         if is_number:
             keys: NDArray[Any] = np.zeros(n_rows, np.int32 if n_possible < 2**31 else np.int64)
             for column, size in zip(columns, sizes, strict=True):
@@ -82,17 +78,17 @@ class Cells:
         keys += rows.labels.astype(np.int64)
         sizes = np.bincount(keys, rows.weights)
         held = np.flatnonzero(sizes)
-        cell, label = np.divmod(held, rows.n_labels)
-        return CodedRows(self.codes[cell], label, n_values, rows.n_labels, sizes[held].astype(np.int64))
+        context, label = np.divmod(held, rows.n_labels)
+        return CodedRows(self.codes[context], label, n_values, rows.n_labels, sizes[held].astype(np.int64))
 
     def __len__(self) -> int:
         return len(self.codes)
 
 
 def count_given(
-    rows: CodedRows, cells: Cells, features: Sequence[int], n_threads: int
+    rows: CodedRows, given: Cells, features: Sequence[int], n_threads: int
 ) -> Iterator[tuple[list[int], Stack]]:
-    """The contexts of features given the columns of the cells; some features at a time.
+    """The contexts of features given the columns by which rows are divided; some features at a time.
 
     Examples
     --------
@@ -104,35 +100,48 @@ def count_given(
     """
     refuse_too_many_rows(len(rows.codes) if rows.weights is None else float(rows.weights.sum(dtype=np.float64)))
     for n_values, some in _alike(rows, features).items():
-        size = len(cells) * n_values * rows.n_labels
+        size = len(given) * n_values * rows.n_labels
         is_table = are_few(size, len(rows.codes))
         at_once = max(ENTRIES // size, 1) if is_table else 1
         for start in range(0, len(some), at_once):
             block = some[start : start + at_once]
-            if is_table:
-                tables = _tables(rows, cells, block, n_values, n_threads).ravel()
-                places = np.flatnonzero(tables)
-                sizes = tables[places]
-            else:
-                places, sizes = _entries(rows, cells, block[0], n_values)
-            yield block, _stacked(places, sizes, cells, len(block), (n_values, rows.n_labels))
+            yield block, _stacked(rows, given, block, n_values, n_threads if is_table else None)
 
 
-def tables_given(rows: CodedRows, cells: Cells, features: Iterable[int]) -> Iterator[tuple[list[int], Ints]]:
-    """Counts of shape (features, cells, values, labels), for some features at a time."""
+def _stacked(rows: CodedRows, given: Cells, block: list[int], n_values: int, n_threads: int | None) -> Stack:
+    """The contexts of features with equally many values; without threads, those of one feature, making no table."""
+    if n_threads is not None:
+        tables = _tables(rows, given, block, n_values, n_threads).ravel()
+        places = np.flatnonzero(tables)
+        sizes = tables[places]
+    else:
+        keys = given.of_row.astype(np.int64) * n_values
+        keys += rows.codes[:, block[0]].astype(np.int64)
+        keys *= rows.n_labels
+        keys += rows.labels.astype(np.int64)
+        places, sizes = count_keys(keys, len(given) * n_values * rows.n_labels, rows.weights)
+    above, labels = np.divmod(places, rows.n_labels)
+    context, values = np.divmod(above, n_values)
+    contexts, numbers = contexts_of_cells(context, values, labels, sizes)
+    feature, number = np.divmod(numbers, len(given))
+    return Stack(contexts, feature, len(block), given.codes[number])
+
+
+def tables_given(rows: CodedRows, given: Cells, features: Iterable[int]) -> Iterator[tuple[list[int], Ints]]:
+    """Counts of shape (features, contexts, values, labels), for some features at a time."""
     for n_values, some in _alike(rows, features).items():
-        shape = len(cells), n_values, rows.n_labels
+        shape = len(given), n_values, rows.n_labels
         at_once = max(ENTRIES // math.prod(shape), 1)
         for start in range(0, len(some), at_once):
             block = some[start : start + at_once]
-            yield block, _tables(rows, cells, block, n_values, 1).reshape(len(block), *shape)
+            yield block, _tables(rows, given, block, n_values, 1).reshape(len(block), *shape)
 
 
 def count_one(rows: CodedRows, columns: Sequence[int], feature: int, given: Sequence[int]) -> Stack:
     """The contexts of one feature given some columns; ``columns`` are the columns of the rows."""
     place = {column: k for k, column in enumerate(columns)}
-    cells = Cells.by(rows, (place[column] for column in given))
-    ((_, stack),) = count_given(rows, cells, [place[feature]], 1)
+    contexts = Cells.by(rows, (place[column] for column in given))
+    ((_, stack),) = count_given(rows, contexts, [place[feature]], 1)
     return stack
 
 
@@ -144,18 +153,18 @@ def _alike(rows: CodedRows, features: Iterable[int]) -> dict[int, list[int]]:
     return alike
 
 
-def _tables(rows: CodedRows, cells: Cells, block: list[int], n_values: int, n_threads: int) -> Ints:
-    """Counts of shape (features, cells * values * labels)."""
-    n_rows, n_labels, size = len(rows.codes), rows.n_labels, len(cells) * n_values * rows.n_labels
-    n_columns = min(max(TILE // n_rows, 1), len(block))
-    n_parts = max(min(n_threads, n_rows // TILE), 1)
+def _tables(rows: CodedRows, given: Cells, block: list[int], n_values: int, n_threads: int) -> Ints:
+    """Counts of shape (features, contexts * values * labels)."""
+    n_rows, n_labels, size = len(rows.codes), rows.n_labels, len(given) * n_values * rows.n_labels
+    n_columns = min(max(AT_ONCE // n_rows, 1), len(block))
+    n_parts = max(min(n_threads, n_rows // AT_ONCE), 1)
     tables = np.zeros((n_parts, len(block), size), np.int64)
 
     def count(part: int) -> None:
         stop = n_rows * (part + 1) // n_parts
-        for start in range(n_rows * part // n_parts, stop, TILE):
-            some = slice(start, min(start + TILE, stop))
-            keys = cells.of_row[some].astype(np.int64) * (n_values * n_labels)
+        for start in range(n_rows * part // n_parts, stop, AT_ONCE):
+            some = slice(start, min(start + AT_ONCE, stop))
+            keys = given.of_row[some].astype(np.int64) * (n_values * n_labels)
             keys += rows.labels[some].astype(np.int64)
             weights = None if rows.weights is None else rows.weights[some]
             for first in range(0, len(block), n_columns):
@@ -180,34 +189,3 @@ def _count(keys: Ints, codes: Codes, n_labels: int, weights: Ints | None, size: 
         often = often.ravel(order="K")
     counts = np.bincount(places.ravel(order="K"), often, minlength=n_columns * size)
     return counts.astype(np.int64, copy=False).reshape(n_columns, size)  # sums of weights are below 2**53
-
-
-def _entries(rows: CodedRows, cells: Cells, feature: int, n_values: int) -> tuple[Positions, Ints]:
-    """The entries of the table of one feature that are not zero, and their counts, without making the table."""
-    keys = cells.of_row.astype(np.int64) * n_values
-    keys += rows.codes[:, feature].astype(np.int64)
-    keys *= rows.n_labels
-    keys += rows.labels.astype(np.int64)
-    return count_keys(keys, len(cells) * n_values * rows.n_labels, rows.weights)
-
-
-def _stacked(places: Positions, sizes: Ints, cells: Cells, n_features: int, shape: tuple[int, int]) -> Stack:
-    """The contexts with two values or more, from the entries of a table that are not zero."""
-    n_values, n_labels = shape
-    above, labels = np.divmod(places, n_labels)
-    context, values = np.divmod(above, n_values)
-    is_new = differs_from_last(context)
-    starts = np.flatnonzero(is_new)
-    n_held = np.add.reduceat(differs_from_last(above).astype(np.int64), starts) if len(starts) else starts
-    kept = np.repeat(n_held > 1, np.diff(starts, append=len(places)))
-    context = context[kept]
-    starts = np.flatnonzero(differs_from_last(context))
-    feature, cell = np.divmod(context[starts], len(cells))
-    contexts = Contexts(
-        starts=starts,
-        times=np.ones(len(starts), np.int64),
-        values=values[kept].astype(np.uint32),
-        labels=labels[kept].astype(np.uint32),
-        sizes=sizes[kept],
-    )
-    return Stack(contexts, feature, n_features, cells.codes[cell])

@@ -9,6 +9,7 @@ import numpy as np
 from analogical._types import CodedRows, Codes, Floats, Ints, Keys, Positions
 
 __all__ = [
+    "AT_ONCE",
     "PACKED_BITS",
     "are_few",
     "collapse_rows",
@@ -24,12 +25,10 @@ __all__ = [
     "pack_codes",
 ]
 
-PACKED_BITS = 53  # codes are packed by a matrix product in float64, exact below 2**53
-CHUNK = 2**17  # codes packed at a time: they stay in cache, and are too few for BLAS to start threads
-SPREAD = 8
-"""Columns are copied before packing if there are more than this many others between them, on average."""
-SPARSE, SMALL = 4, 1024
-"""Most entries of a table of counts per row, and at least this many in all."""
+PACKED_BITS = 53
+"""Codes are packed by a matrix product in float64, exact below 2**53."""
+AT_ONCE = 2**17
+"""Codes or keys computed at a time: they stay in cache, and are too few for BLAS to start threads."""
 
 
 def pack_codes(codes: Codes, features: Sequence[int], places: Sequence[int], rows: Positions | None = None) -> Keys:
@@ -39,13 +38,13 @@ def pack_codes(codes: Codes, features: Sequence[int], places: Sequence[int], row
     if not features:
         return keys
     first, width = min(features), max(features) + 1 - min(features)
-    if width > SPREAD * len(features):
+    if width > 8 * len(features):  # many other columns between them
         codes, first, width = codes[:, features], 0, len(features)
         factors = np.array(places, np.float64)
     else:
         factors = np.zeros(width)
         factors[np.subtract(features, first)] = places
-    step = max(1024, CHUNK // width)
+    step = max(1024, AT_ONCE // width)
     for start in range(0, n_rows, step):
         chunk = slice(start, start + step)
         part = codes[chunk if rows is None else rows[chunk], first : first + width]
@@ -61,12 +60,18 @@ def number_groups(codes: Codes, n_values: Ints, features: Sequence[int], start: 
     """
     ids = np.zeros(len(codes), np.uint64) if start is None else start.astype(np.uint64)
     bits = [int(n - 1).bit_length() for n in n_values.tolist()]
+    left = [feature for feature in features if bits[feature]]
     n_groups = 0
-    for word in _words([f for f in features if bits[f]], bits):
-        places = np.cumsum([0, *(bits[feature] for feature in word[:-1])])
-        ids, n_groups = _divide(ids, pack_codes(codes, word, [1 << place for place in places.tolist()]))
-        if n_groups == len(codes):
-            break
+    while left and n_groups < len(codes):
+        places = np.cumsum([0, *(bits[feature] for feature in left)])
+        n_taken = max(int(np.searchsorted(places[1:], PACKED_BITS, side="right")), 1)
+        keys = pack_codes(codes, left[:n_taken], [1 << place for place in places[:n_taken].tolist()])
+        order = np.lexsort((keys, ids))
+        is_new = (np.diff(ids[order], prepend=0) != 0) | (np.diff(keys[order], prepend=0) != 0)
+        is_new[:1] = True
+        ids = np.empty(len(codes), np.uint64)
+        ids[order] = np.cumsum(is_new) - 1
+        left, n_groups = left[n_taken:], int(np.count_nonzero(is_new))
     return ids
 
 
@@ -133,31 +138,9 @@ def merge_rare(sizes: Ints | Floats, most: int) -> Ints:
     return places
 
 
-def _words(features: Sequence[int], bits: Sequence[int]) -> list[list[int]]:
-    """Runs of features that fit in one key."""
-    words: list[list[int]] = []
-    used = PACKED_BITS + 1
-    for feature in features:
-        if used + bits[feature] > PACKED_BITS:
-            words.append([])
-            used = 0
-        words[-1].append(feature)
-        used += bits[feature]
-    return words
-
-
-def _divide(ids: Keys, keys: Keys) -> tuple[Keys, int]:
-    """Group of each row by both numbers, from 0, and the number of groups."""
-    order = np.lexsort((keys, ids))
-    is_new = (np.diff(ids[order]) != 0) | (np.diff(keys[order]) != 0)
-    divided = np.empty(len(ids), np.uint64)
-    divided[order] = np.append(0, np.cumsum(is_new))
-    return divided, 1 + int(np.count_nonzero(is_new))
-
-
 def are_few(n_keys: int, n_rows: int) -> bool:
     """Whether to count rows in a table of ``n_keys`` entries; otherwise keys are sorted."""
-    return n_keys <= max(SPARSE * n_rows, SMALL)
+    return n_keys <= max(4 * n_rows, 1024)
 
 
 def count_keys(keys: Positions, n_keys: int, weights: Ints | None) -> tuple[Positions, Ints]:

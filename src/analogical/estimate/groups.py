@@ -16,7 +16,7 @@ import numpy as np
 from analogical._types import Bools, CodedRows, Codes, Floats, Positions
 from analogical.count.contexts import Stack
 from analogical.count.given import Cells
-from analogical.count.pairs import sum_contexts
+from analogical.count.pairs import find_contexts
 from analogical.estimate.sizes import ROUNDING
 from analogical.estimate.tests import combine, test_stack
 
@@ -48,7 +48,7 @@ def varies_within_groups(rows: CodedRows) -> bool:
 
 def _p_within(rows: CodedRows) -> float:
     """The tests of independent rows, with the group as one more given column, without the test that pools contexts."""
-    contexts = sum_contexts(rows, features=[0]).kept[0].contexts
+    contexts = find_contexts(rows, [0])[0]
     (tested,) = test_stack(Stack.of([contexts]), [rows.value_sizes(0)], rows.label_sizes())
     return math.nan if tested is None else tested.p_value
 

@@ -7,12 +7,12 @@ of Monks 2 and 3 are generated from their rules.
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,32 +20,14 @@ from numpy.typing import NDArray
 from analogical.datasets import load_table
 from analogical.errors import InputError
 
-__all__ = [
-    "DATASETS",
-    "Dataset",
-    "describe_missing",
-    "download_datasets",
-    "feature_names",
-    "find_folder",
-    "load_dataset",
-    "missing_datasets",
-    "published",
-]
+__all__ = ["Dataset", "describe_missing", "download_datasets", "find_folder", "load_dataset", "published"]
 
-VARIABLE = "ANALOGICAL_DATA"
-"""Environment variable with the default folder of the data files."""
-
-
-@cache
-def published(part: str) -> Any:
-    """The printed numbers of one table, ``"table1"`` to ``"table6"``; or the data files, ``"files"``.
-
-    Examples
-    --------
-    >>> published("table1")["g3"]["ari"][:4]
-    [0.33, 0.33, 0.33, 0.0]
-    """
-    return json.loads((files("analogical.paper") / "published.json").read_text(encoding="utf-8"))[part]
+GENERATED = {
+    "monks-1": "Monks1",
+    "monks-2-rule": "Monks2, the 432 robots",
+    "monks-3-rule": "Monks3, the 432 robots",
+}
+"""Whole universes, generated from their rules, with their titles."""
 
 
 @dataclass(frozen=True)
@@ -58,65 +40,38 @@ class Dataset:
     feature_names: tuple[str, ...]
 
 
-class PublishedFile(NamedTuple):
-    """A data file of the authors: its shape, the checksum of its content, and its URL."""
-
-    title: str
-    n_rows: int
-    n_columns: int
-    sha256: str
-    url: str
-
-
-DATASETS = {name: PublishedFile(**file) for name, file in published("files").items()}
-"""The published files that cannot be generated."""
-
-_GENERATED = {
-    "monks-1": ("monks-1", "Monks1"),
-    "monks-2-rule": ("monks-2", "Monks2, the 432 robots"),
-    "monks-3-rule": ("monks-3", "Monks3, the 432 robots"),
-}
-"""Whole universes: the built-in table of each, and its title."""
-_RELABELLED = {"breast-cancer-class": "breast-cancer", "primary-tumor-class": "primary-tumor"}
-"""Files whose last column is not the class: the class is the first column. In breast-cancer, the last one is a copy."""
+@cache
+def published(part: str) -> Any:
+    """The printed numbers of one table, ``"table1"`` to ``"table6"``; or the data files, ``"files"``."""
+    return json.loads((files("analogical.paper") / "published.json").read_text(encoding="utf-8"))[part]
 
 
 def find_folder(folder: str | os.PathLike[str] | None = None) -> Path | None:
-    """The folder named, or the folder of ANALOGICAL_DATA, or None."""
-    named = folder if folder is not None else os.environ.get(VARIABLE)
+    """The folder named, or the folder of the environment variable ANALOGICAL_DATA, or None."""
+    named = folder if folder is not None else os.environ.get("ANALOGICAL_DATA")
     if not named:
         return None
     path = Path(named)
     if not path.is_dir():
-        how = "--data" if folder is not None else VARIABLE
+        how = "--data" if folder is not None else "ANALOGICAL_DATA"
         raise InputError(
             f"{how} names {str(path)!r}, which is not a folder; give the folder with the paper's data files."
         )
     return path
 
 
-def _find_file(name: str, folder: Path | None) -> Path | None:
-    """The path of a data file; None if it is not in the folder."""
-    path = None if folder is None or name not in DATASETS else folder / f"{name}.csv"
-    return path if path is not None and path.is_file() else None
-
-
-def missing_datasets(folder: Path | None, names: Iterable[str]) -> list[str]:
-    """The names of datasets whose files are not in the folder; generated datasets are never missing."""
-    return [name for name in names if name in DATASETS and _find_file(name, folder) is None]
-
-
 def describe_missing(names: Sequence[str], folder: Path | None) -> list[str]:
     """Sentences about missing files, and about files that are not the published ones."""
+    needed = [name for name in names if name in published("files")]
+    paths = {name: folder / f"{name}.csv" for name in needed if folder and (folder / f"{name}.csv").is_file()}
     sentences = []
-    if missing := missing_datasets(folder, names):
+    if missing := [f"{name}.csv" for name in needed if name not in paths]:
         sentences.append(
-            f"Missing data: {', '.join(f'{name}.csv' for name in missing)}. Name the folder that holds them with --data"
-            f" or {VARIABLE}, or fetch them with --download."
+            f"Missing data: {', '.join(missing)}. Name the folder that holds them with --data or ANALOGICAL_DATA, or"
+            " fetch them with --download."
         )
-    for name in names:
-        path = _find_file(name, folder)
-        if path is not None and _checksum(path.read_bytes()) != DATASETS[name].sha256:
+    for name, path in paths.items():
+        if _checksum(path.read_bytes()) != published("files")[name]["sha256"]:
             sentences.append(
                 f"{name}.csv is not the published file (its checksum differs): the printed numbers need not agree."
             )
@@ -126,80 +81,41 @@ def describe_missing(names: Sequence[str], folder: Path | None) -> list[str]:
 def load_dataset(name: str, folder: Path | None = None) -> Dataset | None:
     """One of the paper's datasets; None if its file is missing.
 
-    ``"monks-1"``, ``"monks-2-rule"`` and ``"monks-3-rule"`` are generated; ``"breast-cancer-class"`` and
-    ``"primary-tumor-class"`` are the files with the right column as label.
-
-    Examples
-    --------
-    >>> load_dataset("monks-1").codes.shape
-    (432, 6)
+    ``"monks-1"``, ``"monks-2-rule"`` and ``"monks-3-rule"`` are generated. ``"breast-cancer-class"`` and
+    ``"primary-tumor-class"`` are files whose label is not the class, with the class, which is their first column, as
+    label; the old label becomes a feature, unless it is a copy of another one.
     """
-    if name in _GENERATED:
-        source, title = _GENERATED[name]
-        table = load_table(source)
+    if name in GENERATED:
+        table = load_table(name.removesuffix("-rule"))
         # Rows are in lexicographic order, so values first occur in the order of their codes.
         columns = [[list(dict.fromkeys(column)).index(value) for value in column] for column in table.X.T.tolist()]
-        codes = np.array(columns, dtype=np.int64).T
-        return Dataset(title, codes, table.y.astype(np.int64), feature_names(len(columns)))
-    if name in _RELABELLED:
-        dataset = load_dataset(_RELABELLED[name], folder)
-        return None if dataset is None else _relabel(dataset)
-    if name not in DATASETS:
-        known = ", ".join([*_GENERATED, *DATASETS, *_RELABELLED])
+        return _dataset(GENERATED[name], np.array(columns, dtype=np.int64).T, table.y.astype(np.int64))
+    relabelled = ("breast-cancer-class", "primary-tumor-class")
+    stem = name.removesuffix("-class") if name in relabelled else name
+    if stem not in published("files"):
+        known = ", ".join([*GENERATED, *published("files"), *relabelled])
         raise InputError(f"There is no dataset {name!r}; choose from {known}.")
-    path = _find_file(name, folder)
-    if path is None:
+    path = folder / f"{stem}.csv" if folder else None
+    if path is None or not path.is_file():
         return None
-    file = DATASETS[name]
-    coded = [_codes(column) for column in zip(*_read_cells(path, file), strict=True)]
-    return Dataset(file.title, np.stack(coded[:-1], axis=1), coded[-1], feature_names(len(coded) - 1))
+    title = published("files")[stem]["title"]
+    texts = zip(*_read_cells(path, published("files")[stem]), strict=True)
+    # Codes 0, 1, ... in the order of the sorted values, as scikit-learn's OrdinalEncoder gives them.
+    values = (list(map(int, column)) if all(map(str.isdigit, column)) else column for column in texts)
+    codes = np.column_stack([np.unique(column, return_inverse=True)[1] for column in values]).astype(np.int64)
+    whole = _dataset(title, codes[:, :-1], codes[:, -1])
+    if name == stem:
+        return whole
+    is_copy = any(np.array_equal(codes[:, -1], column) for column in codes[:, 1:-1].T)
+    names = (*whole.feature_names[1:], *(() if is_copy else ("label",)))
+    return Dataset(f"{title}, right label", codes[:, 1:-1] if is_copy else codes[:, 1:], codes[:, 0], names)
 
 
-def feature_names(n_features: int) -> tuple[str, ...]:
-    """The paper's names of features: a1, a2, ..."""
-    return tuple(f"a{i}" for i in range(1, n_features + 1))
+def _dataset(title: str, codes: NDArray[np.int64], labels: NDArray[np.int64]) -> Dataset:
+    return Dataset(title, codes, labels, tuple(f"a{i + 1}" for i in range(codes.shape[1])))
 
 
-def download_datasets(folder: Path, fetch: Callable[[str], bytes] | None = None) -> list[str]:
-    """Download the missing files into the folder, and return their names.
-
-    A file is only written if its content is exactly that of the published file.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    missing = missing_datasets(folder, DATASETS)
-    for name in missing:
-        file = DATASETS[name]
-        content = (fetch or _fetch)(file.url)
-        if _checksum(content) != file.sha256:
-            raise InputError(
-                f"What was downloaded for {name!r} from {file.url} is not the published file (its checksum"
-                f" differs); nothing was kept. Get {name}.csv elsewhere and name its folder with --data."
-            )
-        (folder / f"{name}.csv").write_bytes(content)
-    return missing
-
-
-def _fetch(url: str) -> bytes:
-    from urllib.request import urlopen
-
-    try:
-        with urlopen(url, timeout=60) as answer:  # noqa: S310  the addresses are constants of this file
-            content: bytes = answer.read()
-            return content
-    except OSError as error:
-        raise InputError(
-            f"{url} cannot be downloaded ({getattr(error, 'reason', error)}); try again later, or name a folder"
-            " with the file by --data."
-        ) from None
-
-
-def _checksum(content: bytes) -> str:
-    """Checksum of the lines, independent of line ends."""
-    lines = b"".join(line.strip() + b"\n" for line in content.splitlines() if line.strip())
-    return hashlib.sha256(lines).hexdigest()
-
-
-def _read_cells(path: Path, file: PublishedFile) -> list[list[str]]:
+def _read_cells(path: Path, file: dict[str, Any]) -> list[list[str]]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -207,25 +123,43 @@ def _read_cells(path: Path, file: PublishedFile) -> list[list[str]]:
         raise InputError(f"{str(path)!r} cannot be read: {reason}.") from None
     rows = [line.strip().split(",") for line in lines if line.strip()]
     widths = sorted({len(row) for row in rows})
-    if len(rows) != file.n_rows or widths != [file.n_columns]:
+    if len(rows) != file["n_rows"] or widths != [file["n_columns"]]:
         raise InputError(
             f"{str(path)!r} has {len(rows):,} rows of {' or '.join(map(str, widths)) or 'no'} columns; the paper's"
-            f" file has {file.n_rows:,} rows of {file.n_columns} columns, no header and the label last."
+            f" file has {file['n_rows']:,} rows of {file['n_columns']} columns, no header and the label last."
         )
     return rows
 
 
-def _codes(column: tuple[str, ...]) -> NDArray[np.int64]:
-    """Codes 0, 1, ... in the order of the sorted values, as scikit-learn's OrdinalEncoder gives them."""
-    values: list[Any] = [int(value) for value in column] if all(v.isdigit() for v in column) else list(column)
-    return np.unique(np.array(values), return_inverse=True)[1].astype(np.int64)
+def download_datasets(folder: Path) -> list[str]:
+    """Download the missing files into the folder, and return their names.
+
+    A file is only written if its content is exactly that of the published file.
+    """
+    from urllib.request import urlopen
+
+    folder.mkdir(parents=True, exist_ok=True)
+    missing = [name for name in published("files") if not (folder / f"{name}.csv").is_file()]
+    for name in missing:
+        url = published("files")[name]["url"]
+        try:
+            with urlopen(url, timeout=60) as answer:  # noqa: S310  the addresses are in published.json
+                content: bytes = answer.read()
+        except OSError as error:
+            raise InputError(
+                f"{url} cannot be downloaded ({getattr(error, 'reason', error)}); try again later, or name a folder"
+                " with the file by --data."
+            ) from None
+        if _checksum(content) != published("files")[name]["sha256"]:
+            raise InputError(
+                f"What was downloaded for {name!r} from {url} is not the published file (its checksum differs);"
+                f" nothing was kept. Get {name}.csv elsewhere and name its folder with --data."
+            )
+        (folder / f"{name}.csv").write_bytes(content)
+    return missing
 
 
-def _relabel(dataset: Dataset) -> Dataset:
-    """The first column as label; the old label becomes a feature, unless it is a copy of another one."""
-    names = dataset.feature_names[1:]
-    codes = dataset.codes[:, 1:]
-    if not any(np.array_equal(dataset.labels, column) for column in codes.T):
-        codes = np.column_stack([codes, dataset.labels])
-        names = (*names, "label")
-    return Dataset(f"{dataset.title}, right label", codes, dataset.codes[:, 0], names)
+def _checksum(content: bytes) -> str:
+    """Checksum of the lines, independent of line ends."""
+    lines = b"".join(line.strip() + b"\n" for line in content.splitlines() if line.strip())
+    return hashlib.sha256(lines).hexdigest()

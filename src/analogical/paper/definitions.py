@@ -1,8 +1,7 @@
 """The definitions of the paper, in plain Python, to be read beside it.
 
 This is the teaching version: it compares every row with every other one and is slow on purpose.
-:func:`analogical.relevance` counts the same pairs without making them. Features are named by their
-position, counted from 0 (the paper counts from 1).
+:func:`analogical.relevance` counts the same pairs without making them. Features are positions from 0 (the paper: 1).
 
 Examples
 --------
@@ -13,6 +12,7 @@ Examples
 """
 
 from collections.abc import Hashable, Sequence
+from itertools import combinations
 
 from analogical.errors import InputError
 
@@ -69,26 +69,19 @@ def hamming_distance(a: Row, b: Row) -> int:
 def is_analogical_proportion(a: Row, b: Row, c: Row, d: Row) -> bool:
     """Whether "a is to b as c is to d" holds on every feature, written a:b::c:d.
 
-    On one feature it holds when both sides stay the same (s:s::t:t) or make the same change
-    (s:t::s:t). It implies that a, b and c, d have the same agreement set; the reverse is not true.
+    On one feature it holds when both sides stay the same (s:s::t:t) or make the same change (s:t::s:t). It implies
+    that a, b and c, d have the same agreement set; the reverse is not true.
 
     Examples
     --------
-    A calf is to a cow as a foal is to a mare (age, kind):
+    A calf is to a cow as a foal is to a mare (age, kind); the second pair reversed has the same agreement set.
 
-    >>> is_analogical_proportion(
-    ...     ("young", "cattle"), ("grown", "cattle"), ("young", "horse"), ("grown", "horse")
-    ... )
-    True
-
-    The same pair reversed has the same agreement set and is not a proportion:
-
-    >>> is_analogical_proportion(("young",), ("grown",), ("grown",), ("young",))
-    False
+    >>> calf, cow, foal, mare = ("young", "cattle"), ("grown", "cattle"), ("young", "horse"), ("grown", "horse")
+    >>> is_analogical_proportion(calf, cow, foal, mare), is_analogical_proportion(calf, cow, mare, foal)
+    (True, False)
     """
-    _positions(a, c)
-    _positions(a, d)
-    return all((a[i] == b[i] and c[i] == d[i]) or (a[i] == c[i] and b[i] == d[i]) for i in _positions(a, b))
+    features = _positions(a, b, c, d)
+    return all((a[i] == b[i] and c[i] == d[i]) or (a[i] == c[i] and b[i] == d[i]) for i in features)
 
 
 def values(rows: Sequence[Row], feature: int) -> set[Hashable]:
@@ -105,20 +98,15 @@ def values(rows: Sequence[Row], feature: int) -> set[Hashable]:
 def dif(rows: Sequence[Row], feature: int) -> list[Pair]:
     """Pairs of rows that differ on this feature and on no other: the paper's Dif(i).
 
-    Pairs are positions (r, s) with r < s. The paper writes ordered pairs, which are twice as many and
-    give the same index.
+    Pairs are positions (r, s) with r < s. The paper's ordered pairs are twice as many and give the same index.
 
     Examples
     --------
     >>> dif([(0, 0), (1, 0), (1, 1)], feature=0)
     [(0, 1)]
     """
-    return [
-        (r, s)
-        for r in range(len(rows))
-        for s in range(r + 1, len(rows))
-        if disagreement_set(rows[r], rows[s]) == {feature}
-    ]
+    every = combinations(range(len(rows)), 2)
+    return [(r, s) for r, s in every if disagreement_set(rows[r], rows[s]) == {feature}]
 
 
 def dif_eq(rows: Sequence[Row], labels: Sequence[Hashable], feature: int) -> list[Pair]:
@@ -159,8 +147,8 @@ def is_irrelevant(rows: Sequence[Row], labels: Sequence[Hashable], feature: int)
 def ari(rows: Sequence[Row], labels: Sequence[Hashable], feature: int) -> float:
     """Analogical Relevance Index of one feature, read off its definition.
 
-    0 if the feature has one value, 2 if it has several and there is no pair, otherwise the share of
-    pairs whose labels differ.
+    0 if the feature has one value, 2 if it has several and there is no pair, otherwise the share of pairs whose labels
+    differ.
 
     Examples
     --------
@@ -176,8 +164,9 @@ def ari(rows: Sequence[Row], labels: Sequence[Hashable], feature: int) -> float:
     return (len(pairs) - len(dif_eq(rows, labels, feature))) / len(pairs)
 
 
-def _positions(a: Row, b: Row) -> range:
-    """Feature positions of two rows, which must have equal lengths."""
-    if len(a) != len(b):
-        raise InputError(f"Rows of {len(a)} and {len(b)} features cannot be compared; give rows of equal length.")
+def _positions(a: Row, *others: Row) -> range:
+    """Feature positions of rows, which must have equal lengths."""
+    for b in others:
+        if len(a) != len(b):
+            raise InputError(f"Rows of {len(a)} and {len(b)} features cannot be compared; give rows of equal length.")
     return range(len(a))

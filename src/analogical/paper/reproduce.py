@@ -1,28 +1,37 @@
 """The tables and the figure of the paper, reproduced and written to a folder with a page to read first."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import csv
+import io
+import json
+import os
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
 
 from analogical.errors import InputError
 from analogical.paper.datasets import find_folder
-from analogical.paper.figure import draw_figure
-from analogical.paper.protocol import Plan
-from analogical.paper.results import ReproducedTable
-from analogical.paper.tables import TABLES, build_table
-from analogical.paper.texts import Variant
-from analogical.paper.writing import FORMATS, as_page
-from analogical.plot.canvas import require_matplotlib, save_figure
+from analogical.paper.tables import Plan, PrintedCell, ReproducedTable, Variant, build_table
+from analogical.plot.canvas import CHANGED, EFFECT, GRID, INK, MUTED, plain_text, require_matplotlib, save_figure
+from analogical.rivals import METHODS
 
 if TYPE_CHECKING:
-    import os
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-__all__ = ["PARTS", "VARIANTS", "Reproduction", "reproduce"]
+__all__ = ["FORMATS", "PARTS", "VARIANTS", "Reproduction", "refuse_foreign_folder", "reproduce"]
 
-PARTS = (*TABLES, "figure")
+PARTS = ("table1", "table2", "table3", "table4", "table5", "table6", "figure")
 """The parts of the paper that can be reproduced."""
 VARIANTS: tuple[Variant, ...] = ("as-published", "corrected")
+DIFFERS = "✗"
 
 
 @dataclass(frozen=True)
@@ -35,11 +44,11 @@ class Reproduction:
 
 def reproduce(
     parts: Sequence[str] = PARTS,
-    out: "str | os.PathLike[str]" = "results",
+    out: str | os.PathLike[str] = "results",
     *,
     variants: Sequence[Variant] = VARIANTS,
     plan: Plan | None = None,
-    data: "str | os.PathLike[str] | None" = None,
+    data: str | os.PathLike[str] | None = None,
 ) -> Reproduction:
     """Reproduce parts of the paper and write them to a folder, with a README.md to read first.
 
@@ -67,46 +76,291 @@ def reproduce(
         raise InputError(f"{what}; choose from {', '.join(PARTS)}.")
     plan = plan or Plan()
     folder = find_folder(data)
-    target = _make_folder(Path(out))
-    if "figure" in parts:
-        require_matplotlib()  # raise the error before the work, not after
-    tables: list[ReproducedTable] = []
-    files: list[Path] = []
-    for part in (part for part in PARTS if part in parts):
-        arithmetic: tuple[Variant, ...] = ("corrected",)
-        for variant in arithmetic if part == "table5" else variants:
-            if part == "figure":
-                computed = [table for table in tables if (table.name, table.variant) == ("table1", variant)]
-                (table1,) = computed or [build_table("table1", variant, plan, folder)]
-                files += _write_figure(table1, target)
-            else:
-                tables.append(build_table(part, variant, plan, folder))
-                files += _write_table(tables[-1], target)
-    page = target / "README.md"
-    page.write_text(as_page(tables, [path.name for path in files if path.suffix == ".png"], plan), encoding="utf-8")
-    return Reproduction(tuple(tables), (page, *files))
-
-
-def _make_folder(path: Path) -> Path:
+    target = Path(out)
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(
-            f"The folder {str(path)!r} cannot be created: {error.strerror}; name another with --out."
+            f"The folder {str(target)!r} cannot be created: {error.strerror}; name another with --out."
         ) from None
-    return path
+    if "figure" in parts:
+        require_matplotlib()  # raise the error before the work, not after
+    tables: dict[tuple[str, Variant], ReproducedTable] = {}
+    written: list[Path] = []
+    figures: list[str] = []
+    for part in (part for part in PARTS[:-1] if part in parts):
+        for variant in VARIANTS[1:] if part == "table5" else variants:  # Table 5 is arithmetic
+            tables[part, variant] = table = build_table(part, variant, plan, folder)
+            for ending, write in FORMATS.items():
+                written.append(target / f"{_stem(table)}.{ending}")
+                written[-1].write_text(write(table), encoding="utf-8")
+    for variant in variants if "figure" in parts else ():
+        figure = draw_figure(tables.get(("table1", variant)) or build_table("table1", variant, plan, folder))
+        figures.append(f"figure-{variant}.png")
+        for ending in ("png", "svg"):
+            written.append(target / f"figure-{variant}.{ending}")
+            save_figure(figure, written[-1])
+    page = target / "README.md"
+    page.write_text(as_page(list(tables.values()), figures, plan), encoding="utf-8")
+    return Reproduction(tuple(tables.values()), (page, *written))
 
 
-def _write_table(table: ReproducedTable, target: Path) -> list[Path]:
-    files = [target / f"{table.stem}.{ending}" for ending in FORMATS]
-    for path, write in zip(files, FORMATS.values(), strict=True):
-        path.write_text(write(table), encoding="utf-8")
-    return files
+def refuse_foreign_folder(folder: str | os.PathLike[str]) -> None:
+    """Refuse a folder that cannot be written to, or whose README.md was not written by ``reproduce``."""
+    page = Path(folder) / "README.md"
+    if page.parent.is_dir() and not os.access(page.parent, os.W_OK):
+        raise InputError(f"The folder {str(folder)!r} cannot be written to; name another with --out.")
+    if page.exists() and not (page.is_file() and page.read_bytes().startswith(texts()["title"].encode())):
+        raise InputError(
+            f"{str(page)!r} was not written by analogical reproduce and would be overwritten; name another folder with"
+            " --out."
+        )
 
 
-def _write_figure(table1: ReproducedTable, target: Path) -> list[Path]:
-    figure = draw_figure(table1)
-    files = [target / f"figure-{table1.variant}.{ending}" for ending in ("png", "svg")]
-    for path in files:
-        save_figure(figure, path)
-    return files
+# ---------------------------------------------------------------- words
+
+
+@cache
+def texts() -> dict[str, Any]:
+    """The texts of the tables, of the figure and of the page to read first."""
+    return tomllib.loads((files("analogical.paper") / "texts.toml").read_text(encoding="utf-8"))
+
+
+def row_title(row: str) -> str:
+    """The name of a row as it is shown: the title of a method, a sample size, or the name itself."""
+    if row in METHODS:
+        return METHODS[row].title
+    return f"{int(row):,} rows" if row.isdigit() else row
+
+
+def _about(table: ReproducedTable) -> str:
+    """How the numbers of a table were computed."""
+    names = ["table4", "table6"] if table.name == "table6" else [table.name]  # samples of another universe
+    return " ".join(filter(None, (texts()[name][table.variant] for name in names)))
+
+
+def _stem(table: ReproducedTable) -> str:
+    """Name of the files of a table without extension."""
+    return table.name if table.name == "table5" else f"{table.name}-{table.variant}"
+
+
+def _agreement(table: ReproducedTable) -> str:
+    """How many printed numbers agree, in total and by method or sample size."""
+    agreeing, judged = table.agreement()
+    if judged == 0:
+        return "No printed number could be judged."
+    marked = "." if agreeing == judged else f"; the others are marked {DIFFERS}."
+    parts = {part: table.agreement(part) for part in dict.fromkeys(table.part_of(cell) for cell in table.cells)}
+    by_part = (f"{row_title(part)}: {its[0]} of {its[1]}" for part, its in parts.items() if its[1])
+    return f"**{agreeing:,} of {judged:,} printed numbers agree**{marked} {', '.join(by_part)}."
+
+
+def _number(value: float | None, decimals: int | None, sd: float | None = None) -> str:
+    """A number as text: integers without decimals; others with ``decimals``, or four significant digits."""
+    if sd:
+        return f"{_number(value, decimals)} ± {_number(sd, decimals)}"
+    if value is None:
+        return "–"
+    if value == int(value):
+        return f"{int(value):,}"
+    if decimals is None:
+        return format(Decimal(f"{value:.4g}"), "f")
+    return f"{value:.{decimals}f}"
+
+
+# ---------------------------------------------------------------- one table
+
+
+def _grids(table: ReproducedTable) -> Iterator[list[list[str]]]:
+    """Header and rows of each group as text, with lines for printed, computed and expected values."""
+    decimals = None if table.name == "table5" else 2
+    for group, cells_by_row in table.groups().items():
+        grid = [[group, *(cell.column for cell in next(iter(cells_by_row.values())))]]
+        for row, cells in cells_by_row.items():
+            title = row_title(row)
+            if any(cell.printed is not None for cell in cells):
+                marks = [f" {DIFFERS}" if cell.verdict == "differs" else "" for cell in cells]
+                printed = [_number(cell.printed, decimals, cell.printed_sd) for cell in cells]
+                grid.append([f"{title}, printed", *map("".join, zip(printed, marks, strict=True))])
+            shows_sd = [table.name == "table3" or cell.printed_sd is not None for cell in cells]
+            ours = [
+                _number(c.ours, decimals, c.sd if shown else None) for c, shown in zip(cells, shows_sd, strict=True)
+            ]
+            grid.append([f"{title}, ours", *ours])
+            if any(cell.expected is not None for cell in cells):
+                grid.append([f"{title}, expected", *(_number(cell.expected, decimals) for cell in cells)])
+        yield grid
+
+
+def as_markdown(table: ReproducedTable) -> str:
+    """The table for reading, with printed, computed and expected values below each other."""
+    parts = [f"# {texts()[table.name]['title']}", "", f"Variant: **{table.variant}**. {_about(table)}", ""]
+    parts += [line for note in table.notes for line in (f"> {note}", "")]
+    parts += [_agreement(table), ""]
+    for grid in _grids(table):
+        parts += [*_markdown_table(grid), ""]
+    return "\n".join(parts)
+
+
+def as_latex(table: ReproducedTable) -> str:
+    """The table for a paper; needs the package booktabs."""
+    escapes = {"χ²": r"$\chi^2$", "±": r"$\pm$", "–": "--", "%": r"\%", "_": r"\_"}
+
+    def line(words: list[str]) -> str:
+        cells = []
+        for word in words:
+            text = word.removesuffix(f" {DIFFERS}")
+            for sign, escape in escapes.items():
+                text = text.replace(sign, escape)
+            cells.append(rf"\textbf{{{text}}}" if word.endswith(DIFFERS) else text)
+        return " & ".join(cells) + r" \\"
+
+    parts = [
+        f"% {texts()[table.name]['title']}",
+        f"% Variant: {table.variant}. A printed number that differs is set bold.",
+    ]
+    for header, *rows in _grids(table):
+        parts += [r"\begin{tabular}{l" + "r" * (len(header) - 1) + "}", r"\toprule", line(header), r"\midrule"]
+        parts += [*map(line, rows), r"\bottomrule", r"\end{tabular}", ""]
+    return "\n".join(parts)
+
+
+def as_csv(table: ReproducedTable) -> str:
+    """One line per cell."""
+    text = io.StringIO()
+    about = {"table": table.name, "variant": table.variant}
+    rows = [about | asdict(cell) | {"verdict": cell.verdict} for cell in table.cells]
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def as_json(table: ReproducedTable) -> str:
+    """The whole table as JSON."""
+    agreeing, judged = table.agreement()
+    content = {
+        "table": table.name,
+        "variant": table.variant,
+        "title": texts()[table.name]["title"],
+        "about": _about(table),
+        "notes": list(table.notes),
+        "printed_cells_judged": judged,
+        "printed_cells_agreeing": agreeing,
+        "cells": [asdict(cell) | {"verdict": cell.verdict} for cell in table.cells],
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+FORMATS: dict[str, Callable[[ReproducedTable], str]] = {
+    "md": as_markdown,
+    "csv": as_csv,
+    "json": as_json,
+    "tex": as_latex,
+}
+"""Writers by file extension."""
+
+
+def _markdown_table(rows: Sequence[list[str]], words: Sequence[int] = (0,)) -> list[str]:
+    """Lines of a table, the header first; columns are numbers, except those of ``words``."""
+    rule = ["---" if column in words else "---:" for column in range(len(rows[0]))]
+    return [f"| {' | '.join(cells)} |" for cells in (rows[0], rule, *rows[1:])]
+
+
+# ---------------------------------------------------------------- the page to read first
+
+
+def as_page(tables: Sequence[ReproducedTable], figures: Sequence[str], plan: Plan) -> str:
+    """The page to read first: how to read the results, what agrees and what differs; figures are file names."""
+    parts = [
+        texts()["title"],
+        "",
+        f"Written by `analogical reproduce` with {plan.repetitions} repetitions and seed {plan.seed}.",
+        "",
+        texts()["reading"],
+    ]
+    if tables:
+        rows = [["table", "variant", "agree", "of", "files"]]
+        for table in tables:
+            kind = "arithmetic" if table.name == "table5" else table.variant
+            links = ", ".join(f"[{ending}]({_stem(table)}.{ending})" for ending in FORMATS)
+            rows.append([table.name, kind, *(f"{n:,}" for n in table.agreement()), links])
+        parts += ["## Printed numbers that agree", "", *_markdown_table(rows, words=(0, 1, 4)), ""]
+    for table in tables:
+        heading = texts()[table.name]["title"] + ("" if table.name == "table5" else f"; {table.variant}")
+        parts += [f"## {heading}", "", _about(table), "", _agreement(table)]
+        parts += [line for note in table.notes for line in ("", f"> {note}")]
+        parts += [*_differences(table), "", f"All cells: [{_stem(table)}.md]({_stem(table)}.md)", ""]
+    for name in figures:
+        variant = Path(name).stem.removeprefix("figure-")
+        parts += [f"## Figure: four methods on g8; {variant}", "", f"![Bar charts of g8, {variant}]({name})", ""]
+    return "\n".join(parts)
+
+
+def _differences(table: ReproducedTable, most: int = 12) -> list[str]:
+    """The cells that differ most, relative to what chance allows."""
+    cells = [cell for cell in table.cells if cell.verdict == "differs"]
+    if not cells:
+        return []
+    cells.sort(key=lambda cell: -abs((cell.printed or 0) - (cell.reference or 0)) / (cell.bound or 1))
+    rows = [[DIFFERS, "printed", "ours", "expected", "may differ by"]]
+    for cell in cells[:most]:
+        numbers = (cell.printed, cell.ours, cell.expected, cell.bound)
+        shown = ("–" if number is None else f"{number:.4g}" for number in numbers)
+        rows.append([f"{cell.group}, {row_title(cell.row)}, {cell.column}", *shown])
+    lines = ["", *_markdown_table(rows)]
+    if len(cells) > most:
+        lines += ["", f"These are the {most} largest of {len(cells):,} differences."]
+    return lines
+
+
+# ---------------------------------------------------------------- the figure
+
+
+def draw_figure(table1: ReproducedTable) -> "Figure":
+    """Bar charts of the g8 rows of Table 1, "the number is prime", with its printed values as marks."""
+    with plain_text():
+        figure = require_matplotlib()(figsize=(9.2, 6.0), layout="constrained", facecolor="white")
+        cast("ConstrainedLayoutEngine", figure.get_layout_engine()).set(w_pad=0.12, h_pad=0.1)
+        axes = figure.subplots(2, 2, sharey=True)
+        highest = 0.05
+        rows = table1.groups()["g8"]
+        for ax, method in zip(axes.flat, ("ari", "chi2", "mi", "relief"), strict=True):
+            cells = rows[method]
+            _bar_chart(ax, METHODS[method].title, cells)
+            highest = max(highest, *(cell.ours or 0.0 for cell in cells), *(cell.printed or 0.0 for cell in cells))
+        for ax in axes.flat:
+            ax.set_ylim(0, highest * 1.05)
+        for ax in axes[:, 0]:
+            ax.set_ylabel("share of the score", fontsize=9, color=MUTED)
+        title = "Which binary digits decide whether a number is prime (g8)"
+        figure.suptitle(title, x=0.01, ha="left", fontsize=13, color=INK, fontweight="bold")
+        about = texts()["figure"][table1.variant]
+        caption = f"{table1.variant}: {about}; a10 is the last digit, the highest bar stands out"
+        figure.supxlabel(caption, x=0.01, ha="left", fontsize=9, color=MUTED)
+        from matplotlib.lines import Line2D
+
+        handle = Line2D([], [], color=INK, linewidth=1.6, label="printed in Table 1")
+        figure.legend(handles=[handle], loc="upper right", frameon=False, fontsize=9, labelcolor=MUTED)
+    return figure
+
+
+def _bar_chart(ax: "Axes", title: str, cells: list[PrintedCell]) -> None:
+    """Our shares as bars, the highest one highlighted; a dash where there is no evidence; printed ones as lines."""
+    places = np.arange(len(cells))
+    shares = np.array([np.nan if cell.ours is None else cell.ours for cell in cells])
+    is_best = (shares == np.nanmax(shares, initial=0.0)) & (shares > 0)
+    ax.bar(places, np.nan_to_num(shares), width=0.72, color=np.where(is_best, CHANGED, EFFECT).tolist(), zorder=2)
+    unknown = places[np.isnan(shares)]
+    ax.scatter(unknown, np.zeros(len(unknown)), marker="_", s=60, color=MUTED, zorder=3, clip_on=False)
+    printed = [cell.printed or 0.0 for cell in cells]
+    ax.hlines(printed, places - 0.44, places + 0.44, color=INK, linewidth=1.6, zorder=3)
+    ax.set_xticks(places, [cell.column for cell in cells], fontsize=8.5, color=INK)
+    ax.tick_params(axis="y", labelsize=8.5, labelcolor=MUTED)
+    ax.tick_params(length=0)
+    ax.grid(axis="y", color=GRID, linewidth=0.8, zorder=0)
+    ax.margins(x=0.02)
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+    ax.spines["bottom"].set_color(MUTED)
+    ax.set_title(title, loc="left", fontsize=11, color=INK, fontweight="bold")
