@@ -5,7 +5,7 @@ import math
 from analogical.questions.audit import Audit, Difference
 from analogical.show.evidence import pair_blocks
 from analogical.show.sentences import NOT_ADJUSTED, NOT_CAUSES, agreeing_on, assumed, no_partner
-from analogical.show.views import Table, View, number_column, tabulate, text_column
+from analogical.show.views import Cell, Marks, Table, View, number_column, tabulate, text_column
 from analogical.show.words import (
     count_left_out,
     counted,
@@ -82,12 +82,23 @@ def _difference_table(result: Audit) -> Table:
     differences = shown_differences(result)
     many_labels = len({difference.label for difference in differences}) > 1
     label = quoted(differences[0].label, MAX_LABEL_LENGTH)
+    ends = [abs(end) for d in differences for end in (d.crude, d.difference_low, d.difference_high)]
+    reach = min(1.1 * max([end for end in ends if end == end], default=1.0), 1.0) or 1.0
+
+    def points(d: Difference) -> Cell:
+        ends = (d.difference, d.difference_low, d.difference_high, d.crude)
+        return Cell(signed_share(d.difference), chart=Marks(0.5, *((end / reach + 1) / 2 for end in ends)))
+
     columns = [
         text_column(
             f"vs. {marked(result.reference, 20)}", lambda d: marked(d.values[1], MAX_VALUE_LENGTH), may_shorten=True
         ),
         *([text_column("label", lambda d: marked(d.label, MAX_LABEL_LENGTH), may_shorten=True)] if many_labels else []),
-        number_column("points" if many_labels else f"points for {label}", lambda d: signed_share(d.difference)),
+        number_column(
+            "points" if many_labels else f"points for {label}",
+            points,
+            axis=(f"−{100 * reach:.0f}", "0", f"+{100 * reach:.0f}"),
+        ),
         number_column(f"{100 * result.confidence:g}% CI", _interval, drop_order=2),
         number_column("p adj." if len(differences) > 1 else "p", lambda d: p_value(d.p_adjusted), drop_order=1),
         number_column(

@@ -8,7 +8,7 @@ from analogical.show.sentences import ROW_NAMES, agreeing_on, describe_context, 
 from analogical.show.views import Cell, Table, View, number_column, tabulate, text_column
 from analogical.show.words import LONG_NAME, counted, marked, number, percent, quoted, shorten, shown
 
-__all__ = ["pair_blocks", "transition_table", "view_evidence", "view_transitions"]
+__all__ = ["pair_blocks", "pair_table", "transition_table", "view_evidence", "view_transitions"]
 
 MAX_TRANSITIONS = 30
 """Maximum number of transitions in a table."""
@@ -59,6 +59,29 @@ def pair_blocks(result: Evidence) -> tuple[Table, ...]:
             title=describe_context(context) or "(nothing given)",
         )
         for context, pairs in blocks.items()
+    )
+
+
+def pair_table(feature: str, label: str, pair: EvidencePair, *, most: int = 10) -> Table:
+    """One pair of rows side by side: the feature, the label, and what the rows have in common."""
+    names = [f"row {shown(name, LONG_NAME)}" for name in pair.index] or ["one row", "another row"]
+    lines = [
+        (feature, pair.values, "accent"),
+        (label, pair.labels, "good" if pair.changed else "plain"),
+        *((name, (value, value), "muted") for name, value in pair.context[:most]),
+    ]
+    n_left = len(pair.context) - most
+    left_out = f"They agree on {counted(n_left, 'more feature')}." if n_left > 0 else ""
+    times = f"These two rows represent {counted(pair.weight, 'pair')}." if pair.weight > 1 else ""
+    return tabulate(
+        lines,
+        [
+            text_column("", lambda line: Cell(shown(line[0], LONG_NAME), "muted" if line[2] == "muted" else "strong")),
+            text_column(names[0], lambda line: Cell(marked(line[1][0], 40), line[2])),
+            text_column(names[1], lambda line: Cell(marked(line[1][1], 40), line[2])),
+        ],
+        title="Changed: the labels differ" if pair.changed else "Unchanged: the labels are the same",
+        note=" ".join(filter(None, (left_out, times))),
     )
 
 

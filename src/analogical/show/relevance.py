@@ -3,6 +3,9 @@
 import math
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
+from analogical._types import Floats
 from analogical.questions.relevance import Relevance
 from analogical.show.notes import leaks_of
 from analogical.show.sentences import (
@@ -18,7 +21,7 @@ from analogical.show.sentences import (
     sizes_in_points,
     status_cell,
 )
-from analogical.show.views import Cell, Column, Table, View, number_column, tabulate, text_column
+from analogical.show.views import Cell, Column, Marks, Table, View, number_column, tabulate, text_column
 from analogical.show.words import (
     LONG_NAME,
     counted,
@@ -30,6 +33,7 @@ from analogical.show.words import (
     p_value,
     percent,
     point_interval,
+    points_of,
     quoted,
     shorten,
     shorten_end,
@@ -39,7 +43,7 @@ from analogical.show.words import (
     verb,
 )
 
-__all__ = ["say_effects", "say_given", "view_relevance"]
+__all__ = ["explain_statuses", "say_effects", "say_given", "view_relevance"]
 
 MAX_VALUE_LENGTH = 10
 """Maximum length of a value in the table, so that a line has room for the numbers."""
@@ -49,16 +53,18 @@ FEW_NAMES = 8
 """Names that a sentence lists."""
 
 
-def view_relevance(result: Relevance, *, top: int | None = None, paper: bool = False) -> View:
+def view_relevance(
+    result: Relevance, *, top: int | None = None, paper: bool = False, alone: Floats | None = None
+) -> View:
     """The effects of the features, best first, or with ``paper`` their index and status in the paper.
 
-    With ``top``, only the best features are shown.
+    With ``top``, only the best features are shown; with ``alone``, also their effects given nothing.
     """
     if paper:
         return _view_paper(result, top)
     return View(
         headline=say_effects(result),
-        tables=(tabulate(result.order().tolist(), [_name_column(result), *_effect_columns(result)], most=top),),
+        tables=(tabulate(result.order().tolist(), [_name_column(result), *_effect_columns(result, alone)], most=top),),
         lines=tuple(filter(None, (say_given(result), _say_caution(result)))),
         about=_about(result),
         explanation=tuple(_explain(result)),
@@ -107,9 +113,18 @@ def _name_column(result: Relevance) -> Column:
     return text_column("feature", lambda i: shown(result.names[i]), may_shorten=True)
 
 
-def _effect_columns(result: Relevance) -> list[Column]:
+def _effect_columns(result: Relevance, alone: Floats | None) -> list[Column]:
     """Size in points with its interval and a bar, direction, p and status; ARI if it is defined for every feature."""
+    longest = MAX_VALUE_LENGTH if alone is None else 24  # the page is wider than a terminal
+    others = np.full(len(result), math.nan) if alone is None else alone
+    ends = [100 * math.sqrt(x) for x in (*result.effect, *result.effect_high, *others) if x == x]
+    axis = next(end for end in (1, 2, 5, 10, 20, 30, 40, 50, 60, 80, 100) if end >= min(max(ends, default=0), 100))
     scale = max([SMALLEST_SCALE, *(math.sqrt(effect) for effect in result.effect if effect == effect)])
+
+    def size(i: int) -> Cell:
+        sizes = sizes_in_points(result, i)
+        marks = Marks(0.0, *(points / axis for points in (*sizes, points_of(others[i]))))
+        return Cell(in_points(sizes.size), chart=marks)
 
     def interval(i: int) -> Cell:
         effect, sizes = result.effect[i], sizes_in_points(result, i)
@@ -118,19 +133,20 @@ def _effect_columns(result: Relevance) -> list[Column]:
 
     has_ari = all(n > 0 or status == "constant" for n, status in zip(result.pairs, result.status, strict=True))
     return [
-        number_column("points", lambda i: in_points(sizes_in_points(result, i).size)),
+        number_column("points", size, axis=("0", f"{axis / 2:g}", f"{axis:g} points")),
         number_column(f"{100 * result.settings.confidence:g}% CI", interval, drop_order=2),
-        text_column(_direction_title(result), lambda i: _direction(result, i), drop_order=1),
+        text_column(_direction_title(result), lambda i: _direction(result, i, longest), drop_order=1),
         *(
             [
                 number_column(
                     "ARI", lambda i: three_decimals(result.ari[i] if result.pairs[i] else math.nan), drop_order=4
                 )
             ]
-            if has_ari
+            if has_ari and alone is None
             else []
         ),
         number_column("p adj.", lambda i: p_value(result.p_adjusted[i]), drop_order=3),
+        *([] if alone is None else [number_column("alone", lambda i: in_points(points_of(alone[i])), drop_order=3)]),
         text_column("status", lambda i: status_cell(result.status[i])),
     ]
 
@@ -156,20 +172,16 @@ def _direction_title(result: Relevance) -> str:
     return f"share of {shorten(quoted(result.classes[1]), MAX_VALUE_LENGTH)}" if two else "value: label"
 
 
-def _direction(result: Relevance, i: int) -> Cell:
+def _direction(result: Relevance, i: int, longest: int) -> Cell:
     """The value with which the label is more or less frequent, and by how many points; or the feature copied."""
     points, copied = result.points[i], result.same_as[i]
     if copied is not None:
-        return Cell(f"same as {shorten(shown(copied), MAX_VALUE_LENGTH)}", "muted")
+        return Cell(f"same as {shorten(shown(copied), longest)}", "muted")
     if points is None or not has_direction(result, i):
         return Cell("mixed" if result.status[i] == "effect" and points is not None else "-", "muted")
-    label = "" if len(result.classes) == 2 else f": {shorten(quoted(points.label), MAX_VALUE_LENGTH)}"
+    label = "" if len(result.classes) == 2 else f": {shorten(quoted(points.label), longest)}"
     is_range = bool(result.feature_columns[i].edges)  # keep its lower end
-    value = (
-        shorten_end(marked(points.value), MAX_VALUE_LENGTH + 2)
-        if is_range
-        else shorten(marked(points.value), MAX_VALUE_LENGTH)
-    )
+    value = shorten_end(marked(points.value), longest + 2) if is_range else shorten(marked(points.value), longest)
     return Cell(f"{value}{label} {signed(points.points)}")
 
 
@@ -228,7 +240,7 @@ def _explain(result: Relevance) -> list[str]:
     part = "" if searched is None or searched == result.n_rows else f"{searched:,} of the rows"
     return [
         *_explain_directions(result),
-        *_explain_groups(result),
+        *explain_statuses(result),
         *([f"The deciding set was chosen on {part}; all numbers come from all rows."] if part else []),
         "points: root mean square difference in label shares between two values of the feature, in percentage points,"
         " over the compared pairs; with more than two classes, root of half the squared difference summed over"
@@ -251,7 +263,7 @@ def _explain_directions(result: Relevance) -> list[str]:
     return [*sentences[:FEW_NAMES], *([f"{counted(n_more, 'more direction')} in the JSON."] if n_more > 0 else [])]
 
 
-def _explain_groups(result: Relevance) -> Iterator[str]:
+def explain_statuses(result: Relevance) -> Iterator[str]:
     """Sentences about features that have something in common."""
 
     def named(features: Iterable[int]) -> str:

@@ -6,7 +6,7 @@ Every view has a headline, tables, at most three lines, and explanations for rea
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from analogical.show.notes import describe_notes, sum_up_notes
 from analogical.show.words import count_left_out
@@ -15,7 +15,19 @@ if TYPE_CHECKING:
     from analogical._results import Result
     from analogical.study import Study
 
-__all__ = ["Cell", "Column", "Heading", "Table", "Tone", "View", "number_column", "tabulate", "text_column", "view_of"]
+__all__ = [
+    "Cell",
+    "Column",
+    "Heading",
+    "Marks",
+    "Table",
+    "Tone",
+    "View",
+    "number_column",
+    "tabulate",
+    "text_column",
+    "view_of",
+]
 
 Tone = Literal["plain", "strong", "good", "warning", "muted", "accent"]
 """Emphasis of a text; renderers choose colours."""
@@ -23,6 +35,16 @@ MAX_TABLE_ROWS = 50
 """Maximum number of rows of a table."""
 MAX_EXTRA_ROWS = 10
 """Up to this many rows more are shown rather than counted as left out."""
+
+
+class Marks(NamedTuple):
+    """A bar from ``zero`` to ``at``, its interval and another mark: places on an axis from 0 to 1, NaN if unknown."""
+
+    zero: float
+    at: float
+    low: float
+    high: float
+    other: float
 
 
 @dataclass(frozen=True)
@@ -35,6 +57,8 @@ class Cell:
     """Length of a bar beside the text, from 0 to 1; NaN draws an empty one."""
     shade: float | None = None
     """Strength of the background colour in HTML, from 0 to 1."""
+    chart: Any = None
+    """What only the page draws: :class:`Marks` on the axis of the column, or the parts of a bar."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +73,8 @@ class Heading:
     """Whether cells may be wrapped in a narrow terminal."""
     drop_order: int = 0
     """Columns with the highest number are dropped first if the terminal is too narrow; 0 always stays."""
+    axis: tuple[str, ...] = ()
+    """Texts along the axis of a column of marks, on the page only."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +137,10 @@ def _as_cell(cell: Cell | str) -> Cell:
 class View:
     """What is shown of a result."""
 
-    headline: str
+    headline: str = ""
     """The answer, in one sentence."""
+    title: str = ""
+    """What a view is about, where several are on one page."""
     tables: tuple[Table, ...] = ()
     lines: tuple[str, ...] = ()
     """Basis and limits of the answer: at most three sentences."""
