@@ -123,9 +123,9 @@ def result(request):
     return made(request.param)
 
 
-def sections(found):
-    """The sections of a page, by their anchors."""
-    return {section.anchor: section for section in page_of(found)["sections"]}
+def views(found):
+    """The views of each section that is shown."""
+    return {anchor: made for anchor, made in page_of(found)["views"].items() if made}
 
 
 def texts(table):
@@ -146,9 +146,9 @@ def charts(table):
 
 
 def test_numbers_on_the_page_are_those_of_the_result(result):
-    page, found, parts = page_of(result), result.relevance, sections(result)
+    page, found, parts = page_of(result), result.relevance, views(result)
     order = found.order()
-    (ranking,), (paper,) = parts["ranking"].views[0].tables, parts["paper"].views[0].details
+    (ranking,), (paper,) = parts["ranking"][0].tables, parts["paper"][0].details
     _, marks = charts(ranking)
     top = float(ranking.headings[1].axis[-1].split()[0])
     assert len(ranking.rows) == len(order)
@@ -163,7 +163,7 @@ def test_numbers_on_the_page_are_those_of_the_result(result):
     assert (page["facts"]["Rows"], page["n_features"]) == (f"{found.n_rows:,}", len(found.names))
     assert sum(part.rows for part in page["classes"]) == found.n_rows
     assert sum(part.share for part in page["classes"]) == pytest.approx(1)
-    for panel, view in zip(result.panels, parts["features"].views, strict=True):
+    for panel, view in zip(result.panels, parts["features"], strict=True):
         values, transitions = view.details
         assert [row["Rows"] for row in texts(values)] == [f"{sum(counts):,}" for counts in panel.counts]
         for row, counts in zip(texts(values), panel.counts, strict=True):
@@ -172,15 +172,14 @@ def test_numbers_on_the_page_are_those_of_the_result(result):
         assert [row["pairs"] for row in texts(transitions)] == [number(t.pairs) for t in panel.transitions]
         assert bool(view.explanation) == bool(found.compared[found.names.index(panel.feature)])
     if result.selection.features:
-        last = texts(parts["given"].views[0].tables[0])[-1]
+        last = texts(parts["given"][0].tables[0])[-1]
         assert last["explained"] == percent(result.selection.explained[-1])
-    audits = parts["audit"].views if result.audits else ()
+    audits = parts["audit"] if result.audits else ()
     assert [view.headline for view in audits] == [view_of(audit).headline for audit in result.audits]
-    assert len(parts["limits"].views[0].tables[0].rows) == 3
 
 
 def test_bars_lie_on_the_scale(result):
-    axis, marks = charts(sections(result)["ranking"].views[0].tables[0])
+    axis, marks = charts(views(result)["ranking"][0].tables[0])
     assert axis[0] == "0"
     assert float(axis[1]) * 2 == float(axis[2].split()[0])
     for zero, at, low, high, other in marks:
@@ -201,7 +200,7 @@ def test_every_mark_is_drawn_within_its_chart(result):
 
 def test_pairs_that_act_together_have_a_table_of_shares():
     found = made("weights")
-    first, *cards = sections(found)["together"].views
+    first, *cards = views(found)["together"]
     assert first.headline == view_of(found.interactions).headline
     assert first.tables == view_of(found.interactions).tables
     assert first.lines[-1] == (
@@ -209,12 +208,12 @@ def test_pairs_that_act_together_have_a_table_of_shares():
     )
     assert len(cards) == len(found.squares)
     some = replace(found, squares=())
-    assert sections(some)["together"].views == [first]
+    assert views(some)["together"] == [first]
 
 
 def test_shares_of_a_card_are_counts_of_rows():
     found = made("weights")
-    card, squares = sections(found)["together"].views[1], found.squares[0]
+    card, squares = views(found)["together"][1], found.squares[0]
     (table,) = card.tables
     cells = {(c.text, round(10 * c.shade)) for row in table.rows for c in row[1:] if c.shade is not None}
     shares, rows = squares.shares("yes"), squares.counts.sum(axis=2)
@@ -229,17 +228,16 @@ def test_shares_of_a_card_are_counts_of_rows():
 
 
 def test_the_content_is_a_list_of_views(result):
-    page = page_of(result)
-    assert all(isinstance(view, View) for section in page["sections"] for view in section.views)
-    assert all(len(view.lines) <= 4 for section in page["sections"] for view in section.views)
+    for section in page_of(result)["views"].values():
+        assert all(isinstance(view, View) for view in section)
+        assert all(len(view.lines) <= 4 for view in section)
 
 
 def test_the_page_shows_what_the_views_say(result):
     page, text = page_of(result), words_of(result.html)
     said = [page["verdict"], *page["reasons"]]
-    for section in page["sections"]:
-        said += [section.title, section.intro]
-        for view in section.views:
+    for section in page["views"].values():
+        for view in section:
             said += [view.title, view.headline, *view.lines, *view.explanation]
             for table in (*view.tables, *view.details, *view.examples):
                 said += [table.title, table.note]
@@ -252,7 +250,7 @@ def test_the_page_has_its_sections_in_order(result):
     left_out = set() if result.audits else {"audit"}
     has_groups = result.relevance.settings.n_groups is not None
     left_out |= set() if result.interactions is not None or has_groups else {"together"}
-    left_out |= {name for name in ("same", "unclear") if name not in sections(result)}
+    left_out |= {name for name in ("same", "unclear") if name not in views(result)}
     assert anchors == [name for name in SECTIONS if name not in left_out]
     links = re.findall(r'<li><a href="#(\w+)">', result.html)
     assert links == anchors
@@ -325,8 +323,8 @@ def test_many_features_stay_legible():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 2, (60, 310))
     found = report(codes, codes[:, 0], confidence=0.9)
-    parts = sections(found)
-    (ranking,), (paper,) = parts["ranking"].views[0].tables, parts["paper"].views[0].details
+    parts = views(found)
+    (ranking,), (paper,) = parts["ranking"][0].tables, parts["paper"][0].details
     assert len(ranking.rows) == len(paper.rows) == 300
     assert ranking.note == "... and 10 more; to_frame() and --json have all"
     assert "The best 20 of 310 features." in words_of(found.html)
@@ -341,7 +339,7 @@ def test_six_hundred_columns_take_less_than_a_megabyte():
 
 def alone_of(found):
     """What the page says about features with another status alone."""
-    return lists(sections(found)["unclear"].views[0])["Different alone: what a univariate filter would show"]
+    return lists(views(found)["unclear"][0])["Different alone: what a univariate filter would show"]
 
 
 def test_what_one_feature_at_a_time_would_have_said_is_told():
@@ -370,21 +368,21 @@ def test_what_others_hide_is_told():
 
 
 def test_features_without_an_effect_are_named_once_with_why():
-    said = lists(sections(made("monks"))["unclear"].views[0])[""]
+    said = lists(views(made("monks"))["unclear"][0])[""]
     (sentence,) = (text for text in said if text.startswith("none: not significant, and the interval ends at or below"))
     assert [sentence.count(name) for name in ("is_smiling", "holding", "has_tie")] == [1, 1, 1]
-    said = lists(sections(made("numbers and missing"))["unclear"].views[0])[""]
+    said = lists(views(made("numbers and missing"))["unclear"][0])[""]
     assert "constant: one value only (one)." in said
 
 
 def test_what_is_unclear_is_said():
-    said = lists(sections(made("no effect"))["unclear"].views[0])[""]
+    said = lists(views(made("no effect"))["unclear"][0])[""]
     assert any(text.startswith("unclear: not significant, but an effect of 14 points or more is not") for text in said)
 
 
 def test_an_audit_shows_crude_beside_adjusted():
     found = report(load_table("berkeley").to_frame("polars"), "admitted", weights="count", protected="gender")
-    (view,) = sections(found)["audit"].views
+    (view,) = views(found)["audit"]
     ((row,), (axis, (marks,))) = texts(view.tables[0]), charts(view.tables[0])
     assert view.title == "gender"
     assert (row["points for 'yes'"], row["crude"], row["p"]) == ("+1.8", "-14.2", ".228")
@@ -400,13 +398,13 @@ def test_rows_without_numbers_are_not_numbered():
     named = panel.examples[0]
     pairs = [named, replace(named, rows=None, index=())]
     pages = [replace(found, panels=(replace(panel, examples=(pair,)),)) for pair in pairs]
-    heads = [[h.title for h in sections(p)["features"].views[0].examples[0].headings] for p in pages]
+    heads = [[h.title for h in views(p)["features"][0].examples[0].headings] for p in pages]
     assert heads == [["", *(f"row {name}" for name in named.index)], ["", "one row", "another row"]]
     assert ["another row" in page.html for page in pages] == [False, True]
 
 
 def test_example_rows_show_the_values_the_labels_and_what_they_share():
-    changed, kept = sections(made("weights"))["features"].views[0].examples
+    changed, kept = views(made("weights"))["features"][0].examples
     assert (changed.title, kept.title) == ("Changed: the labels differ", "Unchanged: the labels are the same")
     assert [[cell.text for cell in row] for row in changed.rows] == [
         ["sex", "male", "female"],
@@ -437,54 +435,51 @@ def test_the_verdict_names_a_direction_only_if_it_is_clear():
     points = tuple(replace(p, low=-1.0) if p.value == "female" else p for p in found.relevance.points)
     unsure = replace(found, relevance=replace(found.relevance, points=points))
     assert page_of(unsure)["verdict"] == f"{said}."
-    parts = sections(unsure)
-    assert parts["features"].views[0].headline == (
+    parts = views(unsure)
+    assert parts["features"][0].headline == (
         "Among rows that agree on class and age, it has an effect, but the direction depends on other features."
     )
-    assert texts(parts["ranking"].views[0].tables[0])[0]["share of 'yes'"] == "mixed"
-    assert parts["ranking"].views[0].lines[-1] == "mixed: the direction depends on other features (sex)."
+    assert texts(parts["ranking"][0].tables[0])[0]["share of 'yes'"] == "mixed"
+    assert parts["ranking"][0].lines[-1] == "mixed: the direction depends on other features (sex)."
     assert page_of(made("no effect"))["verdict"].startswith("None of 4 features has a significant")
 
 
 def test_lines_say_what_is_given_and_what_all_rows_show():
-    lines = {view.title: view.headline for view in sections(made("weights"))["features"].views}
+    lines = {view.title: view.headline for view in views(made("weights"))["features"]}
     assert lines["class"] == (
         "Among rows that agree on sex and age, 'yes' is 14 points less frequent with 3rd than with crew (-18 to -9.7)."
         " Crude difference: +1.3."
     )
-    alone = {view.title: view.headline for view in sections(made("given nothing"))["features"].views}
+    alone = {view.title: view.headline for view in views(made("given nothing"))["features"]}
     assert alone["sex"].startswith("Among all rows, 'yes' is 52 points more frequent with female than with male (")
-    copies = [view.headline for view in sections(made("a copy"))["features"].views]
+    copies = [view.headline for view in views(made("a copy"))["features"]]
     assert sum(line.startswith("It carries the same information as x") for line in copies) == 1
 
 
 def test_a_panel_says_how_many_rows_and_pairs_are_compared():
     found = made("weights")
     n_pairs = found.relevance["sex"]["compared"]
-    assert sections(found)["features"].views[0].explanation == (
-        f"Compared: 2,201 rows (100.0 % of all) in {n_pairs:,} pairs.",
-    )
+    assert views(found)["features"][0].explanation == (f"Compared: 2,201 rows (100.0 % of all) in {n_pairs:,} pairs.",)
 
 
 def test_what_is_given_is_said():
-    said = {name: sections(made(name))["ranking"].views[0].lines[0] for name in TABLES}
+    said = {name: views(made(name))["ranking"][0].lines[0] for name in TABLES}
     assert said["weights"] == "Given the deciding set: sex, class and age. It explains 23.3 % of the label."
     assert said["a copy"].startswith("Given the deciding set: x0. It explains")
     assert said["given nothing"].startswith("Given nothing (univariate): all rows are compared")
     assert said["nothing to compare"].startswith("Given all other features")
     assert said["no effect"].startswith("Given nothing: no set of features predicts the label")
-    settings = {row[0].text: row[1].text for row in sections(made("given nothing"))["made"].views[0].tables[0].rows}
-    assert settings["Given"] == "nothing"
-    assert sections(made("given nothing"))["given"].intro == "The deciding set would be:"
-    assert sections(made("weights"))["given"].intro == ""
+    assert page_of(made("given nothing"))["settings"]["Given"] == "nothing"
+    assert "The deciding set would be:" in words_of(made("given nothing").html)
+    assert "The deciding set would be:" not in words_of(made("weights").html)
 
 
 def test_copies_are_named_with_what_they_copy():
-    parts = sections(made("a copy"))
-    assert "same as x0" in [cell.text for row in parts["ranking"].views[0].tables[0].rows for cell in row]
-    assert parts["features"].views[-1].about == ("same as x0",)
-    assert any("same information as x0" in cell.text for row in parts["same"].views[0].tables[0].rows for cell in row)
-    assert "same" not in sections(made("weights"))
+    parts = views(made("a copy"))
+    assert "same as x0" in [cell.text for row in parts["ranking"][0].tables[0].rows for cell in row]
+    assert parts["features"][-1].about == ("same as x0",)
+    assert any("same information as x0" in cell.text for row in parts["same"][0].tables[0].rows for cell in row)
+    assert "same" not in views(made("weights"))
 
 
 def test_stand_ins_are_named():
@@ -492,7 +487,7 @@ def test_stand_ins_are_named():
     stand_ins = tuple(("age", "class") if name == "sex" else () for name in found.relevance.names)
     doubted = replace(found, relevance=replace(found.relevance, stand_ins=stand_ins))
     assert doubted.doubts() == ("stand-ins",)
-    assert lists(sections(doubted)["same"].views[0]) == {
+    assert lists(views(doubted)["same"][0]) == {
         "Stand-ins: the data hardly show which of them matters": ["sex could be replaced by age or class."]
     }
     assert "Other features could replace sex" in page_of(doubted)["reasons"][1]

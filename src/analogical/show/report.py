@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from importlib.resources import files
 from importlib.util import find_spec
@@ -17,13 +17,11 @@ from typing import Any, NamedTuple
 
 from analogical.errors import MissingDependencyError
 from analogical.questions.report import MAX_PAIRED_VALUES, Panel, Report
-from analogical.show.audit import view_audit
-from analogical.show.evidence import pair_table, transition_table
+from analogical.show.audit import pair_table, transition_table, view_audit
 from analogical.show.interactions import view_interactions
 from analogical.show.notes import describe_notes, leaks_of
-from analogical.show.redundancies import view_redundancies
 from analogical.show.relevance import explain_statuses, say_effects, view_relevance
-from analogical.show.selection import view_selection
+from analogical.show.selection import view_redundancies, view_selection
 from analogical.show.sentences import (
     MIXED,
     ROW_NAMES,
@@ -153,20 +151,6 @@ def _different_alone(report: Report) -> Iterable[str]:
 # ---------------------------------------------------------------- the page
 
 
-@dataclass(frozen=True)
-class Section:
-    """A part of the page: an introduction, and views."""
-
-    anchor: str
-    title: str
-    link: str
-    """Its name in the list of sections."""
-    views: Sequence[View]
-    intro: str = ""
-    folded: str = "What the numbers mean"
-    """What opens the explanations, details and examples of its views."""
-
-
 class Part(NamedTuple):
     """A part of a bar, which begins at a share of its length."""
 
@@ -177,84 +161,61 @@ class Part(NamedTuple):
 
 
 def page_of(report: Report) -> dict[str, Any]:
-    """What the page shows, in its order: plain data and views."""
-    ranked, selection, audits = report.relevance, report.selection, map(view_audit, report.audits)
-    label, n_features = shown(ranked.label, LONG_NAME), f"{len(ranked):,}"
+    """What the page shows: texts, and the views of each section."""
+    ranked, settings = report.relevance, report.relevance.settings
+    label = shown(ranked.label, LONG_NAME)
     effects = view_relevance(ranked, top=MAX_RANKED, alone=report.alone)
-    paper = view_relevance(ranked, top=MAX_RANKED, paper=True)
-    best = "" if len(report.panels) == len(ranked) else f"The best {len(report.panels)} of {n_features} features. "
-    done = [_sentence(shown(note)) for note in (*report.reading, *describe_notes(ranked.notes))]
-    sections = [
-        Section(
-            "ranking",
-            "Which features have an effect",
-            "Effects",
-            [replace(effects, headline="")],
-            f"Effect: difference in the shares of {quoted(ranked.label, LONG_NAME)} between two values of the feature,"
-            " in percentage points, among rows that agree on the given features. p is adjusted for the number of"
-            " features.",
-        ),
-        Section(
-            "given",
-            "Given what: the deciding set",
-            "Given",
-            [view_selection(selection)],
-            "" if ranked.settings.given == "auto" or not selection.features else "The deciding set would be:",
-        ),
-        Section("same", "Stand-ins and redundant columns", "Stand-ins", _same(report)),
-        Section("together", "Features that act together", "Together", _together(report)),
-        Section(
-            "features",
-            "The rows behind each feature",
-            "Rows",
-            [_panel(report, panel) for panel in report.panels],
-            f"{best}Of several differences between values the clearest is shown; its interval is not adjusted for that"
-            f" choice. {ROW_NAMES}",
-            "Values, transitions and rows",
-        ),
-        Section(
-            "audit",
-            "Audit of protected columns",
-            "Audit",
-            [
-                replace(v, title=shown(a.feature, LONG_NAME), examples=())
-                for a, v in zip(report.audits, audits, strict=True)
-            ],
-            "Difference in the share of the class from the reference, in points.",
-        ),
-        Section("unclear", "What is unclear, and what has no effect", "Unclear", _unclear(report)),
-        Section(
-            "data",
-            "What was done to the table",
-            "Data",
-            [View(tables=_listed("", done))] if done else [View("Nothing: every column was used as it is.")],
-        ),
-        Section(
-            "paper",
-            "The paper’s index",
-            "Index",
-            [View(details=paper.tables)],
-            "The analogical relevance index (ARI) compares rows that agree on all other features. It is the share of"
-            " such pairs whose labels differ, 0 for a constant feature, and 2 without pairs. Noise is not subtracted.",
-            "Index of every feature",
-        ),
-        Section("limits", "Limits", "Limits", [View(tables=_listed("", _limits(report)))]),
-        Section("made", "How it was made", "Made", [View(tables=(_settings(report),))]),
-    ]
+    selection = view_selection(report.selection)
+    done = [shown(note) for note in (*report.reading, *describe_notes(ranked.notes))]
+    done = [note[:1].upper() + note[1:] + ("" if note.endswith((".", "?", "!")) else ".") for note in done]
+    audits = [replace(view_audit(a), title=shown(a.feature, LONG_NAME), examples=()) for a in report.audits]
+    unclear = (
+        *_listed("", explain_statuses(ranked)),
+        *_listed("Different alone: what a univariate filter would show", _different_alone(report), MAX_LISTED),
+    )
+    made_with = {
+        "Given": "the deciding set" if settings.given == "auto" else held_fixed(settings.given, ()),
+        "Confidence": f"{settings.confidence:g}",
+        "Rows": "weighted" if settings.weighted else "unweighted",
+    }
+    if settings.searched_rows is not None and settings.searched_rows < ranked.n_rows:
+        made_with["Deciding set"] = f"chosen on {counted(settings.searched_rows, 'row')}, evenly spaced"
+    if settings.n_groups is not None:
+        made_with["Groups"] = f"{settings.n_groups:,}"
+    made_with["Versions"] = ", ".join(f"{name} {text}" for name, text in report.versions.items())
     return {
         "title": f"Effects on {label}" if report.title is None else shown(report.title, 120),
         "source": None if report.source is None else shown(report.source, 200),
-        "facts": {"Rows": f"{ranked.n_rows:,}", "Features": n_features, "Label": label}
-        | {"Classes": f"{len(ranked.classes):,}"},
+        "label": quoted(label),
+        "facts": {
+            "Rows": f"{ranked.n_rows:,}",
+            "Features": f"{len(ranked):,}",
+            "Label": label,
+            "Classes": f"{len(ranked.classes):,}",
+        },
         "classes": _stacked(report, [report.class_sizes[ranked.classes.index(c)] for c in report.shown_classes]),
         "answer": report.answer,
         "verdict": _verdict(report),
         "reasons": _reasons(report),
-        "sections": [section for section in sections if section.views],
-        "command": shown(report.command),
+        "confidence": f"{100 * settings.confidence:g} %",
         "n_features": len(ranked),
         "n_panels": len(report.panels),
-        "confidence": f"{100 * ranked.settings.confidence:g} %",
+        "is_beside": settings.given != "auto" and bool(selection.tables),
+        "row_names": ROW_NAMES,
+        "assumed": assumed(settings.n_groups),
+        "settings": made_with,
+        "command": shown(report.command),
+        "views": {
+            "ranking": [replace(effects, headline="")],
+            "given": [selection],
+            "same": _same(report),
+            "together": _together(report),
+            "features": [_panel(report, panel) for panel in report.panels],
+            "audit": audits,
+            "unclear": [View(tables=unclear)] if unclear else [],
+            "data": [View("" if done else "Nothing: every column was used as it is.", tables=_listed("", done))],
+            "paper": [View(details=view_relevance(ranked, top=MAX_RANKED, paper=True).tables)],
+        },
     }
 
 
@@ -264,11 +225,6 @@ def _listed(title: str, texts: Iterable[str], most: int | None = None) -> tuple[
     n_left = 0 if most is None else len(texts) - most
     note = f"... and {n_left:,} more; the JSON below has all" if n_left > 0 else ""
     return (tabulate(texts[:most], [text_column("", str)], title=title, note=note, most=most),) if texts else ()
-
-
-def _sentence(note: str) -> str:
-    """A note with a capital and a full stop."""
-    return note[:1].upper() + note[1:] + ("" if note.endswith((".", "?", "!")) else ".")
 
 
 def _stacked(report: Report, sizes: Sequence[int], total: int | None = None) -> list[Part]:
@@ -361,40 +317,6 @@ def _panel(report: Report, panel: Panel) -> View:
         details=(values, replace(changes, title="Transitions in the compared pairs", note=changes.note or none)),
         examples=tuple(pair_table(panel.feature, ranked.label, pair) for pair in panel.examples),
     )
-
-
-def _unclear(report: Report) -> list[View]:
-    """Features that are unclear or have no effect, and those with another status alone."""
-    tables = (
-        *_listed("", explain_statuses(report.relevance)),
-        *_listed("Different alone: what a univariate filter would show", _different_alone(report), MAX_LISTED),
-    )
-    return [View(tables=tables)] if tables else []
-
-
-def _limits(report: Report) -> tuple[str, ...]:
-    return (
-        "Effects are associations, not causes. Rows agree on recorded columns only; an unrecorded one may explain a"
-        " difference.",
-        f"{assumed(report.relevance.settings.n_groups)} They do not extend to rows from another time or place.",
-        "“Unclear” is not “none”: a feature compared on too few rows, or not at all, may still matter.",
-    )
-
-
-def _settings(report: Report) -> Table:
-    """Settings and versions, with their names."""
-    settings, searched = report.relevance.settings, report.relevance.settings.searched_rows
-    entries = {
-        "Given": "the deciding set" if settings.given == "auto" else held_fixed(settings.given, ()),
-        "Confidence": f"{settings.confidence:g}",
-        "Rows": "weighted" if settings.weighted else "unweighted",
-    }
-    if searched is not None and searched < report.relevance.n_rows:
-        entries["Deciding set"] = f"chosen on {counted(searched, 'row')}, evenly spaced"
-    if settings.n_groups is not None:
-        entries["Groups"] = f"{settings.n_groups:,}"
-    entries["Versions"] = ", ".join(f"{name} {text}" for name, text in report.versions.items())
-    return tabulate(entries.items(), [text_column("", lambda entry: entry[0]), text_column("", lambda entry: entry[1])])
 
 
 # ---------------------------------------------------------------- as HTML
