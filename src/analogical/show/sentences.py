@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from analogical.estimate.status import NEGLIGIBLE, Status
-from analogical.questions.relevance import Points, Relevance
+from analogical.questions.relevance import NEGLIGIBLE, Points, Relevance, Status
 from analogical.show.views import Cell, Tone
 from analogical.show.words import (
     LONG_NAME,
