@@ -28,7 +28,7 @@ from analogical import (
 from analogical._results import _storable
 from analogical._types import same
 from analogical.show.notes import describe_notes
-from analogical.show.redundancies import describe_dropped
+from analogical.show.selection import describe_dropped
 from analogical.show.views import Cell, Heading, Table, View, view_of
 
 FRAME = pd.DataFrame(

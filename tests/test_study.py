@@ -27,7 +27,7 @@ from analogical import (
 from analogical import study as study_module
 from analogical.estimate.tests import adjust_for_features
 from analogical.questions import relevance as relevance_module
-from analogical.show.study import QUESTIONS
+from analogical.show.views import QUESTIONS
 
 
 @pytest.fixture(scope="module")

@@ -137,9 +137,9 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
         "analogical/py.typed",
         "analogical/datasets.py",
         "analogical/paper/published.json",
-        "analogical/show/report/page.css",
-        "analogical/show/report/page.js",
-        "analogical/show/report/template.html.j2",
+        "analogical/show/page.css",
+        "analogical/show/page.html.j2",
+        "analogical/show/page.js",
     } <= held
     assert not [name for name in held if re.search(r"(^|/)tests?[/_]|__pycache__|\.(pyc|png|md|csv)$", name)]
 
@@ -170,7 +170,6 @@ SECTIONS = {
     "engines": "How a table elsewhere becomes codes",
     "count": "How pairs are counted",
     "estimate": "What is in estimate",
-    "show/report": "How the page is made",
     "questions": "How analogical is built",
 }
 """Folders whose files are named one by one, and the section that does it; of the others the folder is named."""

@@ -87,12 +87,12 @@ def test_a_copy_has_no_rows_to_show():
     found = report(mushroom_like(np.random.default_rng(0)), "label")
     panel = next(panel for panel in found.panels if found.relevance[panel.feature]["status"] == "same")
     assert math.isnan(panel.crude)
-    assert (panel.n_compared, panel.transitions, panel.changed_pair, panel.kept_pair) == (0, (), None, None)
+    assert (panel.n_compared, panel.transitions, panel.examples) == (0, (), ())
 
 
 def test_typical_pairs_are_of_the_most_frequent_changes(titanic):
     for panel in titanic.panels:
-        pair, kept = panel.changed_pair, panel.kept_pair
+        pair, kept = panel.examples
         largest = max((t for t in panel.transitions if t.changed), key=lambda t: t.pairs)
         assert (pair.values, pair.labels) == (largest.values, largest.labels)
         assert kept.labels[0] == kept.labels[1]
@@ -100,7 +100,7 @@ def test_typical_pairs_are_of_the_most_frequent_changes(titanic):
 
 
 def test_a_typical_pair_lies_in_the_context_that_holds_most_of_them(titanic):
-    pair = titanic.panels[0].changed_pair
+    pair = titanic.panels[0].examples[0]
     men = TITANIC.filter((pl.col("sex") == "male") & (pl.col("survived") == "no"))
     women = TITANIC.filter((pl.col("sex") == "female") & (pl.col("survived") == "yes"))
     both = men.join(women, on=["class", "age"], suffix="_2")
@@ -111,8 +111,10 @@ def test_a_typical_pair_lies_in_the_context_that_holds_most_of_them(titanic):
 
 def test_rows_of_values_add_up_to_the_table(titanic):
     for panel in titanic.panels:
-        assert sum(entry.n_rows for entry in panel.values) == 2201
-        assert all(sum(entry.by_class) == entry.n_rows for entry in panel.values)
+        by_value = TITANIC.group_by(panel.feature, "survived").agg(pl.col("count").sum()).rows()
+        n = {(value, label): rows for value, label, rows in by_value}
+        assert panel.counts == tuple((n.get((v, "no"), 0), n.get((v, "yes"), 0), 0) for v in panel.values)
+        assert sum(map(sum, panel.counts)) == 2201
     assert titanic.class_sizes.tolist() == [1490, 711]
 
 
@@ -120,33 +122,6 @@ def test_alone_is_the_effect_with_nothing_given(titanic):
     found = relevance(TITANIC, "survived", weights="count", given=[])
     assert titanic.alone.tolist() == found.effect.tolist()
     assert titanic.alone_p.tolist() == found.p_adjusted.tolist()
-
-
-def test_features_that_act_together_show_nothing_alone(monks):
-    turned = {item.feature: (item.reason, item.others) for item in monks.turned}
-    assert turned == {
-        "head_shape": ("together", ("body_shape", "jacket_color")),
-        "body_shape": ("together", ("head_shape", "jacket_color")),
-    }
-
-
-def test_what_others_explain_is_significant_alone_only():
-    rng = np.random.default_rng(0)
-    rain = rng.integers(0, 2, 1000)
-    umbrella = rain ^ (rng.random(1000) < 0.2)
-    found = report(
-        np.column_stack([rain, umbrella]), rain ^ (rng.random(1000) < 0.1), feature_names=["rain", "umbrella"]
-    )
-    assert [(item.feature, item.reason, item.others) for item in found.turned] == [("umbrella", "explained", ("rain",))]
-
-
-def test_what_others_hide_is_significant_given_them_only():
-    """The treated are ill more often, and get well more often: over all rows the two cancel."""
-    cells = [(0, 0, 40, 160), (0, 1, 10, 90), (1, 0, 60, 40), (1, 1, 80, 120)]  # ill, treated, rows with 0 and with 1
-    rows = [(ill, treated) for ill, treated, *n in cells for _ in range(sum(n))]
-    labels = [label for *_, zeros, ones in cells for label in [0] * zeros + [1] * ones]
-    found = report(rows, labels, feature_names=["ill", "treated"])
-    assert [(item.feature, item.reason, item.others) for item in found.turned] == [("treated", "hidden", ("ill",))]
 
 
 def test_copies_and_leaks_are_doubts():
@@ -161,7 +136,7 @@ def test_copies_and_leaks_are_doubts():
 def test_columns_without_an_effect_are_not_judged_otherwise_alone():
     rng = np.random.default_rng(1)
     found = report(rng.integers(0, 2, (300, 6)), rng.integers(0, 2, 300))
-    assert found.turned == ()
+    assert "Different alone" not in found.html
     assert "effect" not in found.relevance.status
     assert found.interactions is None
 
@@ -231,6 +206,7 @@ def test_weights_give_the_page_of_the_repeated_rows():
     weighted, plain = report(small, "survived", weights="count"), report(repeated, "survived")
     assert [panel.crude for panel in weighted.panels] == [panel.crude for panel in plain.panels]
     assert [panel.values for panel in weighted.panels] == [panel.values for panel in plain.panels]
+    assert [panel.counts for panel in weighted.panels] == [panel.counts for panel in plain.panels]
     assert weighted.records() == plain.records()
 
 
@@ -256,13 +232,12 @@ def test_with_groups_no_interaction_is_tested_and_the_page_says_why():
     codes = rng.integers(0, 2, (400, 3))
     labels = codes[:, 0] ^ codes[:, 1] ^ (rng.random(400) < 0.1)
     assert report(codes, labels).squares[0].first == "x0"
-    assert "No interaction was tested." not in report(codes, labels).html
+    assert "Not tested:" not in report(codes, labels).html
     found = report(codes, labels, groups=np.arange(400) // 2)
     assert set(found.relevance.deciding) == {"x0", "x1"}
     assert (found.interactions, found.squares) == (None, ())
     page = " ".join(found.html.split())
-    assert "<p>No interaction was tested.</p>" in page
-    assert "Tests of interactions assume independent rows, and this table has groups." in page
+    assert "Not tested: tests of interactions assume independent rows, and this table has groups.</p>" in page
     assert "pairs of features assume" not in page
 
 

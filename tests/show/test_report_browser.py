@@ -94,7 +94,7 @@ def test_a_page_opens_offline_without_complaint_and_fits_its_window(browser, pag
 def test_features_are_sorted_by_any_column(browser, pages):
     with opened(browser, pages["titanic"]) as page:
         assert names_shown(page) == ["sex", "age", "class"]
-        head = page.locator("#ranked th", has_text="Alone")
+        head = page.locator("#ranked th", has_text="alone")
         head.get_by_role("button").click()
         assert names_shown(page) == ["sex", "class", "age"]
         assert head.get_attribute("aria-sort") == "descending"
@@ -102,9 +102,13 @@ def test_features_are_sorted_by_any_column(browser, pages):
         head.get_by_role("button").press("Enter")
         assert names_shown(page) == ["age", "class", "sex"]
         assert head.get_attribute("aria-sort") == "ascending"
-        page.locator("#ranked th[data-key=p]").get_by_role("button").click()
-        assert names_shown(page) == ["sex", "class", "age"]
-        page.locator("#ranked th", has_text="Feature").get_by_role("button").click()
+        page.locator("#ranked th", has_text="p adj.").get_by_role("button").click()
+        assert names_shown(page) == ["sex", "age", "class"]  # all are <.001
+        page.locator("#ranked th", has_text="points").last.get_by_role("button").click()
+        assert names_shown(page) == ["sex", "age", "class"]
+        page.locator("#ranked th", has_text="points").last.get_by_role("button").click()
+        assert names_shown(page) == ["class", "age", "sex"]
+        page.locator("#ranked thead th", has_text="feature").get_by_role("button").click()
         assert names_shown(page) == ["age", "class", "sex"]
 
 
@@ -166,7 +170,7 @@ def test_on_paper_panels_are_open_and_controls_are_gone(browser, pages, scripted
 def test_no_script_of_the_data_runs(browser, pages):
     with opened(browser, pages["odd"]) as page:
         page.get_by_role("button", name="Open all panels").click()
-        page.locator("#ranked th", has_text="Feature").get_by_role("button").click()
+        page.locator("#ranked thead th", has_text="feature").get_by_role("button").click()
         assert sorted(names_shown(page)) == sorted([ALERT, IMAGE, "long", "javascript:alert(3)"])
         assert page.locator("img").count() == 0
         assert page.locator("script").count() == 2

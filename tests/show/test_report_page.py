@@ -4,7 +4,7 @@ import html as html_library
 import json
 import math
 import re
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -14,12 +14,10 @@ import polars as pl
 import pytest
 
 from analogical import MissingDependencyError, load_table, report
-from analogical.questions.report import Turn
-from analogical.show.report import rendering
-from analogical.show.report.page import page_of
-from analogical.show.report.rendering import render
-from analogical.show.report.summary import describe_turn
-from analogical.show.words import number, percent
+from analogical.show import report as page_maker
+from analogical.show.report import page_of
+from analogical.show.views import View, view_of
+from analogical.show.words import in_points, number, p_value, percent, points_of
 
 SECTIONS = [
     "answer",
@@ -110,6 +108,7 @@ TABLES = {
     "weights": lambda: report(TITANIC, "survived", weights="count", protected=["sex", "class"]),
     "one feature": lambda: report([(0,), (1,), (0,), (1,)] * 9, [0, 1, 0, 0] * 9),
     "groups": lambda: report(NOISE[:60, :2], NOISE[:60, 0], groups=np.arange(60) // 3),
+    "monks": lambda: report(load_table("monks-1").to_frame("polars"), "class", weights="count"),
     "odd words": lambda: report(odd_frame(), ODD[0] + "label", title=ODD[0]),
 }
 
@@ -124,71 +123,101 @@ def result(request):
     return made(request.param)
 
 
+def views(found):
+    """The views of each section that is shown."""
+    return {anchor: made for anchor, made in page_of(found)["views"].items() if made}
+
+
+def texts(table):
+    """The rows of a table as dictionaries of texts."""
+    titles = [heading.title for heading in table.headings]
+    return [dict(zip(titles, (cell.text for cell in row), strict=True)) for row in table.rows]
+
+
+def lists(view):
+    """The lists of a view: their sentences by title."""
+    return {table.title: [row[0].text for row in table.rows] for table in view.tables if not table.has_head}
+
+
+def charts(table):
+    """The marks of each row."""
+    (place,) = (k for k, heading in enumerate(table.headings) if heading.axis)
+    return table.headings[place].axis, [row[place].chart for row in table.rows]
+
+
 def test_numbers_on_the_page_are_those_of_the_result(result):
-    page, found = page_of(result), result.relevance
+    page, found, parts = page_of(result), result.relevance, views(result)
     order = found.order()
-    rows = page["ranking"]["rows"]
-    assert [row["rank"] for row in rows] == list(range(1, len(order) + 1))
-    for row, paper, i in zip(rows, page["paper"].rows, order, strict=True):
-        if row["size"] is not None:
-            assert row["size"] == 100 * math.sqrt(found.effect[i])
-        else:
-            assert np.isnan(found.effect[i]) or np.isnan(found.noise_rate[i])
-        assert row["alone"] == (None if np.isnan(result.alone[i]) else 100 * math.sqrt(result.alone[i]))
-        assert row["status_text"].startswith(found.status[i])
-        assert row["has_effect"] == (found.status[i] == "effect")
-        assert bool(row["direction"]) == (row["has_effect"] and found.points[i] is not None)
-        assert paper[1].text == f"{found.ari[i]:.3f}"
-    assert (dict(page["facts"])["Rows"], page["n_features"]) == (f"{found.n_rows:,}", len(found.names))
-    assert sum(part["rows"] for part in page["classes"]) == found.n_rows
-    for panel, shown in zip(result.panels, page["panels"], strict=True):
-        assert [v["rows"] for v in shown["values"]] == [entry.n_rows for entry in panel.values]
-        transitions = shown["transitions"].rows if shown["transitions"] else []
-        assert [row[2].text for row in transitions] == [number(t.pairs) for t in panel.transitions]
-        assert ("Rows compared" in dict(shown["numbers"])) == bool(found.compared[found.names.index(panel.feature)])
+    (ranking,), (paper,) = parts["ranking"][0].tables, parts["paper"][0].details
+    _, marks = charts(ranking)
+    top = float(ranking.headings[1].axis[-1].split()[0])
+    assert len(ranking.rows) == len(order)
+    for row, of_paper, drawn, i in zip(texts(ranking), texts(paper), marks, order, strict=True):
+        assert row["points"] == in_points(points_of(found.effect[i]))
+        assert row["alone"] == in_points(points_of(result.alone[i]))
+        assert row["p adj."] == p_value(found.p_adjusted[i])
+        assert row["status"] == found.status[i]
+        assert of_paper["ARI"] == f"{found.ari[i]:.3f}"
+        expected = [points_of(x[i]) / top for x in (found.effect, found.effect_low, found.effect_high, result.alone)]
+        assert [math.nan if place is None else place for place in drawn] == pytest.approx([0, *expected], nan_ok=True)
+    facts = dict(re.findall(r"<dt>(\w+)</dt><dd>(.*?)</dd>", result.html.replace("</div>", "\n")))
+    assert facts["Features"] == f"{len(found.names):,}"
+    assert f"<dt>Rows</dt><dd>{found.n_rows:,}</dd>" in result.html
+    assert sum(part.rows for part in page["classes"]) == found.n_rows
+    assert sum(part.share for part in page["classes"]) == pytest.approx(1)
+    for panel, view in zip(result.panels, parts["features"], strict=True):
+        values, transitions = view.details
+        assert [row["Rows"] for row in texts(values)] == [f"{sum(counts):,}" for counts in panel.counts]
+        for row, counts in zip(texts(values), panel.counts, strict=True):
+            shares = [percent(n / sum(counts)) for n in counts[: len(result.shown_classes)]]
+            assert list(row.values())[-len(shares) :] == shares
+        assert [row["pairs"] for row in texts(transitions)] == [number(t.pairs) for t in panel.transitions]
+        assert bool(view.explanation) == bool(found.compared[found.names.index(panel.feature)])
     if result.selection.features:
-        assert page["given"]["table"].rows[-1][2].text == percent(result.selection.explained[-1])
-    assert len(page["audits"]) == len(result.audits)
-    assert len(page["limits"]) == 3
+        last = texts(parts["given"][0].tables[0])[-1]
+        assert last["explained"] == percent(result.selection.explained[-1])
+    audits = parts["audit"] if result.audits else ()
+    assert [view.headline for view in audits] == [view_of(audit).headline for audit in result.audits]
 
 
 def test_bars_lie_on_the_scale(result):
-    for row in page_of(result)["ranking"]["rows"]:
-        for at in (row["bar"], row["alone_at"]):
-            assert at is None or 0 <= at <= 100
-        if row["whisker"]:
-            assert 0 <= row["whisker"]["x"] <= row["whisker"]["x"] + row["whisker"]["width"] <= 100.01
-            assert row["whisker"]["x"] - 0.02 <= row["bar"] <= row["whisker"]["end"] + 0.02
+    axis, marks = charts(views(result)["ranking"][0].tables[0])
+    assert axis[0] == "0"
+    assert float(axis[1]) * 2 == float(axis[2].split()[0])
+    for zero, at, low, high, other in marks:
+        assert zero == 0
+        for place in (at, high, other):
+            assert place is None or 0 <= place <= 1
+        assert low is None or low - 1e-9 <= at <= high + 1e-9
 
 
-def test_bars_are_in_proportion_to_effects():
-    rows = page_of(made("weights"))["ranking"]["rows"]
-    per_point = [row["bar"] / row["size"] for row in rows]
-    assert per_point == pytest.approx([100 / 60] * 3, rel=0.01)
-    assert [row["alone_at"] / row["alone"] for row in rows] == pytest.approx(per_point, rel=0.01)
+def test_every_mark_is_drawn_within_its_chart(result):
+    for tag, attributes in Elements(result.html).tags:
+        if tag == "rect":
+            x, width = float(attributes.get("x", 0)), float(attributes["width"])
+            assert -0.4 <= x <= x + width <= 101
+    ends = re.findall(r'class="whisker" d="M([\d.]+) 9.4h([\d.]+)v', result.html)
+    assert all(0 <= float(low) <= float(low) + float(length) <= 100.01 for low, length in ends)
 
 
-def test_the_pairs_that_were_tested_and_shown_are_counted():
+def test_pairs_that_act_together_have_a_table_of_shares():
     found = made("weights")
-    pairs, columns = found.interactions, found.relevance.feature_columns
-    acting = replace(pairs, status=("effect",) * len(pairs))
-    together = page_of(replace(found, interactions=acting, squares=found.squares[:1]))["together"]
-    assert together["intro"].endswith("The 1 strongest of 3 pairs are shown.")
-    tested = "of features that have an effect or are in the deciding set"
-    assert together["tested"] == f"Tested: the 3 pairs {tested}."
-    many = replace(found.relevance, feature_columns=tuple(replace(column, n_values=33) for column in columns))
-    some = replace(found, interactions=replace(pairs, n_possible=10), squares=(), relevance=many)
-    assert page_of(some)["together"] == {
-        "intro": "No interaction is significant.",
-        "cards": [],
-        "tested": f"Tested: 3 of 10 pairs {tested}, 3 features with more than 32 values left out.",
-    }
+    first, *cards = views(found)["together"]
+    assert first.headline == view_of(found.interactions).headline
+    assert first.tables == view_of(found.interactions).tables
+    assert first.lines[-1] == (
+        "Tested: features that have an effect or are in the deciding set, with at most 32 values."
+    )
+    assert len(cards) == len(found.squares)
+    some = replace(found, squares=())
+    assert views(some)["together"] == [first]
 
 
 def test_shares_of_a_card_are_counts_of_rows():
     found = made("weights")
-    card, squares = page_of(found)["together"]["cards"][0], found.squares[0]
-    cells = {(c.text, round(10 * c.shade)) for row in card["table"].rows for c in row[1:] if c.shade is not None}
+    card, squares = views(found)["together"][1], found.squares[0]
+    (table,) = card.tables
+    cells = {(c.text, round(10 * c.shade)) for row in table.rows for c in row[1:] if c.shade is not None}
     shares, rows = squares.shares("yes"), squares.counts.sum(axis=2)
     expected = {
         (f"{percent(shares[u, v])} of {rows[u, v]:,}", round(10 * shares[u, v]))
@@ -197,29 +226,25 @@ def test_shares_of_a_card_are_counts_of_rows():
         if squares.counts[u, v].sum()
     }
     assert cells == expected
+    assert table.title == "Share of yes over all rows"
 
 
-def test_the_content_is_plain_data(result):
-    page = page_of(result)
-    assert page == page_of(result)
-    json.dumps(page, default=asdict)  # tables are those of views
+def test_the_content_is_a_list_of_views(result):
+    for section in page_of(result)["views"].values():
+        assert all(isinstance(view, View) for view in section)
+        assert all(len(view.lines) <= 3 for view in section)
 
 
-def test_the_page_shows_what_the_content_says(result):
+def test_the_page_shows_what_the_views_say(result):
     page, text = page_of(result), words_of(result.html)
-    for sentence in (
-        page["verdict"],
-        *page["answer"]["reasons"],
-        *page["limits"],
-        page["ranking"]["about"],
-        page["given"]["intro"],
-    ):
-        assert " ".join(sentence.split()) in text
-    for row in page["ranking"]["rows"][:20]:
-        assert row["size_text"] in text
-        assert row["status_text"] in text
-    for panel in page["panels"]:
-        assert " ".join(panel["line"].split()) in text
+    said = [page["verdict"], *page["reasons"]]
+    for section in page["views"].values():
+        for view in section:
+            said += [view.title, view.headline, *view.lines, *view.explanation]
+            for table in (*view.tables, *view.details, *view.examples):
+                said += [table.title, table.note]
+                said += [cell.text for row in table.rows[:20] for cell in row if len(cell.text) < 60]
+    assert [sentence for sentence in said if " ".join(sentence.split()) not in text] == []
 
 
 def test_the_page_has_its_sections_in_order(result):
@@ -227,9 +252,10 @@ def test_the_page_has_its_sections_in_order(result):
     left_out = set() if result.audits else {"audit"}
     has_groups = result.relevance.settings.n_groups is not None
     left_out |= set() if result.interactions is not None or has_groups else {"together"}
-    left_out |= {name for name in ("same", "unclear") if not page_of(result)[name]}
+    left_out |= {name for name in ("same", "unclear") if name not in views(result)}
     assert anchors == [name for name in SECTIONS if name not in left_out]
-    assert [anchor for anchor, _ in page_of(result)["contents"]] == anchors
+    links = re.findall(r'<li><a href="#(\w+)">', result.html)
+    assert links == anchors
 
 
 def test_headings_go_down_one_level_at_a_time(result):
@@ -299,11 +325,11 @@ def test_many_features_stay_legible():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 2, (60, 310))
     found = report(codes, codes[:, 0], confidence=0.9)
-    page = page_of(found)
-    assert len(page["ranking"]["rows"]) == len(page["paper"].rows) == 300
-    assert page["ranking"]["left_out"] == "10 more features in the JSON below."
-    assert page["ranking"]["show"] == "Show the best 300"
-    assert "The best 20 of 310 features." in words_of(render(page, "x"))
+    parts = views(found)
+    (ranking,), (paper,) = parts["ranking"][0].tables, parts["paper"][0].details
+    assert len(ranking.rows) == len(paper.rows) == 300
+    assert ranking.note == "... and 10 more; to_frame() and --json have all"
+    assert "The best 20 of 310 features." in words_of(found.html)
 
 
 def test_six_hundred_columns_take_less_than_a_megabyte():
@@ -313,56 +339,92 @@ def test_six_hundred_columns_take_less_than_a_megabyte():
     assert len(report(frame, "label").html.encode()) < 1_000_000
 
 
+def alone_of(found):
+    """What the page says about features with another status alone."""
+    return lists(views(found)["unclear"][0])["Different alone: what a univariate filter would show"]
+
+
 def test_what_one_feature_at_a_time_would_have_said_is_told():
-    found = report(load_table("monks-1").to_frame("polars"), "class", weights="count")
-    lists = {group["title"]: group["items"] for group in page_of(found)["unclear"]}
-    assert lists["Different alone: what a univariate filter would show"][0] == (
+    assert alone_of(made("monks"))[0] == (
         "head_shape: Not significant alone (0 points): its effect depends on body_shape and jacket_color."
+    )
+    rng = np.random.default_rng(0)
+    rain = rng.integers(0, 2, 1000)
+    codes = np.column_stack([rain, rain ^ (rng.random(1000) < 0.2)])
+    found = report(codes, rain ^ (rng.random(1000) < 0.1), feature_names=["rain", "umbrella"])
+    (said,) = alone_of(found)
+    assert re.fullmatch(
+        r"umbrella: \d+ points alone; among rows that agree on rain, no( significant)? effect remains.", said
     )
 
 
+def test_what_others_hide_is_told():
+    """The treated are ill more often, and get well more often: over all rows the two cancel."""
+    cells = [(0, 0, 40, 160), (0, 1, 10, 90), (1, 0, 60, 40), (1, 1, 80, 120)]  # ill, treated, rows with 0 and with 1
+    rows = [(ill, treated) for ill, treated, *n in cells for _ in range(sum(n))]
+    labels = [label for *_, zeros, ones in cells for label in [0] * zeros + [1] * ones]
+    found = report(rows, labels, feature_names=["ill", "treated"])
+    assert alone_of(found) == [
+        "treated: Not significant alone (0 points); among rows that agree on ill, the effect is 15 points."
+    ]
+
+
 def test_features_without_an_effect_are_named_once_with_why():
-    page = page_of(report(load_table("monks-1").to_frame("polars"), "class", weights="count"))
-    text = " ".join(item for group in page["unclear"][:-1] for item in group["items"])
-    assert [text.count(name) for name in ("is_smiling", "holding", "has_tie")] == [1, 1, 1]
-    one = page_of(made("numbers and missing"))["unclear"]
-    assert {"title": "Constant: one value only", "items": ["one."]} in one
+    said = lists(views(made("monks"))["unclear"][0])[""]
+    (sentence,) = (text for text in said if text.startswith("none: not significant, and the interval ends at or below"))
+    assert [sentence.count(name) for name in ("is_smiling", "holding", "has_tie")] == [1, 1, 1]
+    said = lists(views(made("numbers and missing"))["unclear"][0])[""]
+    assert "constant: one value only (one)." in said
 
 
-def test_what_is_unclear_is_said_with_p_and_what_is_possible():
-    page = page_of(made("no effect"))
-    unclear = next(group for group in page["unclear"] if group["title"].startswith("Unclear"))
-    assert re.fullmatch(r"x\d: p = \.\d{3}, the interval ends at [\d.]+ points\.", unclear["items"][0])
+def test_what_is_unclear_is_said():
+    said = lists(views(made("no effect"))["unclear"][0])[""]
+    assert any(text.startswith("unclear: not significant, but an effect of 14 points or more is not") for text in said)
 
 
-def test_an_audit_shows_crude_beside_matched():
+def test_an_audit_shows_crude_beside_adjusted():
     found = report(load_table("berkeley").to_frame("polars"), "admitted", weights="count", protected="gender")
-    audit = page_of(found)["audits"][0]
-    (row,), (chart,) = audit["table"].rows, audit["charts"]
-    titles = [heading.title for heading in audit["table"].headings]
-    texts = dict(zip(titles, (cell.text for cell in row), strict=True))
-    assert (texts["points for 'yes'"], texts["crude"], texts["p"]) == ("+1.8", "-14.2", ".228")
-    assert chart["crude"] < 50 < chart["at"]
-    assert chart["low"] < 50 < chart["at"] < chart["high"]
+    (view,) = views(found)["audit"]
+    ((row,), (axis, (marks,))) = texts(view.tables[0]), charts(view.tables[0])
+    assert view.title == "gender"
+    assert (row["points for 'yes'"], row["crude"], row["p"]) == ("+1.8", "-14.2", ".228")
+    assert axis == ("−16", "0", "+16")
+    assert marks.other < marks.zero == 0.5 < marks.at
+    assert marks.low < 0.5 < marks.at < marks.high
     assert "not causes" in words_of(found.html)
 
 
 def test_rows_without_numbers_are_not_numbered():
     found = made("weights")
     panel = found.panels[0]
-    pair = replace(panel.changed_pair, rows=None, index=())
-    pages = [page_of(replace(found, panels=(replace(panel, changed_pair=p),))) for p in (panel.changed_pair, pair)]
-    numbers = [page["panels"][0]["cards"][0]["rows"] for page in pages]
-    assert numbers == [[f"row {name}" for name in panel.changed_pair.index], ["one row", "another row"]]
-    assert ["another row" in render(page, "x") for page in pages] == [False, True]
+    named = panel.examples[0]
+    pairs = [named, replace(named, rows=None, index=())]
+    pages = [replace(found, panels=(replace(panel, examples=(pair,)),)) for pair in pairs]
+    heads = [[h.title for h in views(p)["features"][0].examples[0].headings] for p in pages]
+    assert heads == [["", *(f"row {name}" for name in named.index)], ["", "one row", "another row"]]
+    assert ["another row" in page.html for page in pages] == [False, True]
+
+
+def test_example_rows_show_the_values_the_labels_and_what_they_share():
+    changed, kept = views(made("weights"))["features"][0].examples
+    assert (changed.title, kept.title) == ("Changed: the labels differ", "Unchanged: the labels are the same")
+    assert [[cell.text for cell in row] for row in changed.rows] == [
+        ["sex", "male", "female"],
+        ["survived", "no", "yes"],
+        ["class", "3rd", "3rd"],
+        ["age", "adult", "adult"],
+    ]
+    assert re.fullmatch(r"These two rows represent [\d,]+ pairs\.", changed.note)
 
 
 def test_the_answer_is_said_with_its_reasons():
-    said = {name: page_of(made(name))["answer"] for name in TABLES}
-    assert (said["weights"]["word"], said["weights"]["reasons"]) == ("Yes", ["3 features have a significant effect."])
-    assert said["nothing to compare"]["word"] == "No"
+    said = {name: page_of(made(name)) for name in TABLES}
+    badges = {name: re.findall(r'"badge (\w+)">(\w+)<', made(name).html) for name in TABLES}
+    assert said["weights"]["reasons"] == ["3 features have a significant effect."]
+    assert badges["weights"] == [("yes", "Yes")]
+    assert badges["nothing to compare"] == [("no", "No")]
     assert said["nothing to compare"]["reasons"][0].startswith("No two rows can be compared for any feature.")
-    assert said["a copy"]["word"] == "Partly"
+    assert badges["a copy"] == [("partly", "Partly")]
     assert "carries the same information as another feature; no test can distinguish them." in " ".join(
         said["a copy"]["reasons"]
     )
@@ -377,40 +439,51 @@ def test_the_verdict_names_a_direction_only_if_it_is_clear():
     points = tuple(replace(p, low=-1.0) if p.value == "female" else p for p in found.relevance.points)
     unsure = replace(found, relevance=replace(found.relevance, points=points))
     assert page_of(unsure)["verdict"] == f"{said}."
-    assert page_of(unsure)["panels"][0]["line"] == (
+    parts = views(unsure)
+    assert parts["features"][0].headline == (
         "Among rows that agree on class and age, it has an effect, but the direction depends on other features."
     )
-    assert page_of(unsure)["ranking"]["rows"][0]["direction"] == "mixed: the direction depends on other features"
+    assert texts(parts["ranking"][0].tables[0])[0]["share of 'yes'"] == "mixed"
+    assert parts["ranking"][0].lines[-1] == "mixed: the direction depends on other features (sex)."
     assert page_of(made("no effect"))["verdict"].startswith("None of 4 features has a significant")
 
 
 def test_lines_say_what_is_given_and_what_all_rows_show():
-    lines = {panel["name"]: panel["line"] for panel in page_of(made("weights"))["panels"]}
+    lines = {view.title: view.headline for view in views(made("weights"))["features"]}
     assert lines["class"] == (
         "Among rows that agree on sex and age, 'yes' is 14 points less frequent with 3rd than with crew (-18 to -9.7)."
         " Crude difference: +1.3."
     )
-    alone = {panel["name"]: panel["line"] for panel in page_of(made("given nothing"))["panels"]}
+    alone = {view.title: view.headline for view in views(made("given nothing"))["features"]}
     assert alone["sex"].startswith("Among all rows, 'yes' is 52 points more frequent with female than with male (")
-    copies = [panel["line"] for panel in page_of(made("a copy"))["panels"]]
+    copies = [view.headline for view in views(made("a copy"))["features"]]
     assert sum(line.startswith("It carries the same information as x") for line in copies) == 1
 
 
+def test_a_panel_says_how_many_rows_and_pairs_are_compared():
+    found = made("weights")
+    n_pairs = found.relevance["sex"]["compared"]
+    assert views(found)["features"][0].explanation == (f"Compared: 2,201 rows (100.0 % of all) in {n_pairs:,} pairs.",)
+
+
 def test_what_is_given_is_said():
-    said = {name: page_of(made(name))["given"]["intro"] for name in TABLES}
+    said = {name: views(made(name))["ranking"][0].lines[0] for name in TABLES}
     assert said["weights"] == "Given the deciding set: sex, class and age. It explains 23.3 % of the label."
     assert said["a copy"].startswith("Given the deciding set: x0. It explains")
     assert said["given nothing"].startswith("Given nothing (univariate): all rows are compared")
     assert said["nothing to compare"].startswith("Given all other features")
     assert said["no effect"].startswith("Given nothing: no set of features predicts the label")
-    settings = dict(page_of(made("given nothing"))["settings"])
-    assert settings["Given"] == "nothing"
+    assert "<dt>Given</dt><dd>nothing</dd>" in made("given nothing").html
+    assert "The deciding set would be:" in words_of(made("given nothing").html)
+    assert "The deciding set would be:" not in words_of(made("weights").html)
 
 
 def test_copies_are_named_with_what_they_copy():
-    same = page_of(made("a copy"))["same"]
-    assert same["copies"][0] == "x1 carries the same information as x0."
-    assert page_of(made("weights"))["same"] is None
+    parts = views(made("a copy"))
+    assert "same as x0" in [cell.text for row in parts["ranking"][0].tables[0].rows for cell in row]
+    assert parts["features"][-1].about == ("same as x0",)
+    assert any("same information as x0" in cell.text for row in parts["same"][0].tables[0].rows for cell in row)
+    assert "same" not in views(made("weights"))
 
 
 def test_stand_ins_are_named():
@@ -418,44 +491,29 @@ def test_stand_ins_are_named():
     stand_ins = tuple(("age", "class") if name == "sex" else () for name in found.relevance.names)
     doubted = replace(found, relevance=replace(found.relevance, stand_ins=stand_ins))
     assert doubted.doubts() == ("stand-ins",)
-    assert page_of(doubted)["same"]["stand_ins"][0] == ("sex could be replaced by age or class.")
-    assert "Other features could replace sex" in page_of(doubted)["answer"]["reasons"][1]
-
-
-@pytest.mark.parametrize(
-    ("reason", "others", "said"),
-    [
-        ("explained", ("age",), "23 points alone; among rows that agree on age, no significant effect remains."),
-        ("together", ("a", "b"), "Not significant alone (23 points): its effect depends on a and b."),
-        (
-            "hidden",
-            tuple("abcdefg"),
-            "Not significant alone (23 points); among rows that agree on a, b, c, d, e, f and g, the effect is"
-            " 16 points.",
-        ),
-    ],
-)
-def test_every_reason_has_words(reason, others, said):
-    assert describe_turn(made("weights"), Turn("class", reason, others)) == said
+    assert lists(views(doubted)["same"][0]) == {
+        "Stand-ins: the data hardly show which of them matters": ["sex could be replaced by age or class."]
+    }
+    assert "Other features could replace sex" in page_of(doubted)["reasons"][1]
 
 
 def test_every_doubt_has_words():
     found = made("weights")
     few = [replace(panel, n_compared=n) for panel, n in zip(found.panels, (220, 300, 1000), strict=True)]
     unclear = replace(found.relevance, status=("effect", "unclear", "unclear"))
-    reasons = page_of(replace(found, panels=tuple(few), relevance=unclear))["answer"]["reasons"]
+    reasons = page_of(replace(found, panels=tuple(few), relevance=unclear))["reasons"]
     assert reasons == [
         "1 feature has a significant effect.",
         "sex and age are unclear: not significant, but not ruled out.",
         "Many rows have no partner: 10.0 % to 45.4 % of all rows are compared, depending on the feature.",
     ]
     leak = [(a, b) for a in (0, 1, 2) for b in (0, 1)] * 20
-    reasons = page_of(report(leak, [a for a, _ in leak]))["answer"]["reasons"]
+    reasons = page_of(report(leak, [a for a, _ in leak]))["reasons"]
     assert any("alone predicts nearly all labels: is it known before the label?" in r for r in reasons)
 
 
 def test_without_jinja_the_message_says_what_to_install(monkeypatch, run, tmp_path):
-    monkeypatch.setattr(rendering, "find_spec", lambda _: None)
+    monkeypatch.setattr(page_maker, "find_spec", lambda _: None)
     with pytest.raises(MissingDependencyError, match=r'needs jinja2.*pip install "analogical\[report\]"'):
         _ = made("weights").html
     code, out, err = run("report", "titanic", "--out", tmp_path / "x.html")

@@ -53,7 +53,7 @@ def report(
 
     - analogical report loans.csv --label approved --protected gender,age --out loans.html
     """
-    from analogical.show.report.rendering import require_jinja
+    from analogical.show.report import require_jinja
 
     target = Path(out)
     require_jinja()

@@ -3,6 +3,7 @@
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
@@ -25,44 +26,12 @@ from analogical.questions.select import Selection, select
 from analogical.questions.squares import Squares, squares
 from analogical.study import Given, Study, study_of
 
-__all__ = ["Answer", "Doubt", "Panel", "Report", "Turn", "ValueRows", "WhyTurned", "has_part", "report"]
+__all__ = ["MAX_PAIRED_VALUES", "Panel", "Report", "has_part", "report"]
 
 MAX_PAIRED_VALUES = 32
 """Features with more values are not paired: testing their squares takes long, and a grid of them cannot be read."""
-MAX_SQUARES = 6
-"""Pairs of features that are shown value by value."""
-MAX_VALUES = 12
-"""Values of a feature whose label shares are kept, the most frequent ones."""
-MAX_CLASSES = 6
-"""Classes whose shares are kept, the most frequent ones."""
-MAX_LISTED_VALUES = 64
-"""Features with more values have no list of transitions."""
-MAX_TRANSITIONS = 12
-"""Transitions of a feature that are kept, the largest ones."""
-FEW_COLUMNS = 60
-"""Columns up to which dependencies on two columns are searched."""
-HALF = 0.5
-"""Share of the rows that at least half of the features with a panel should compare."""
-
-Answer = Literal["yes", "partly", "no"]
-"""Whether a table can say which features have an effect."""
-Doubt = Literal["unclear", "stand-ins", "copies", "few-compared", "leak"]
-"""Why a table answers only partly: the status of some features is unclear; other features would do nearly as well in
-the deciding set; some are copies; most features compare less than half of the rows; a column may be the label under
-another name."""
-WhyTurned = Literal["explained", "together", "hidden"]
-"""Why a feature is significant only alone, or only given others: the others explain what it shows alone; it acts
-together with others; or the others hide its effect over all rows."""
-
-
-@dataclass(frozen=True)
-class ValueRows:
-    """Rows of the whole table that have one value of a feature."""
-
-    value: Any
-    n_rows: int
-    by_class: tuple[int, ...]
-    """Rows by class, of ``Report.shown_classes``."""
+MAX_LISTED = 12
+"""Values and transitions of a feature that are kept: the most frequent ones."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +39,10 @@ class Panel:
     """What the page shows about one feature."""
 
     feature: str
-    values: tuple[ValueRows, ...]
+    values: tuple[Any, ...]
+    """The most frequent values."""
+    counts: tuple[tuple[int, ...], ...]
+    """Rows of the whole table with each of these values: by class of ``Report.shown_classes``, and in other classes."""
     n_values: int
     crude: float
     """The difference of ``Relevance.points`` between all rows of the two values, in points; NaN without points."""
@@ -79,25 +51,9 @@ class Panel:
     transitions: tuple[Transition, ...]
     """The largest ones first."""
     n_transitions: int
-    changed_pair: EvidencePair | None
-    """A typical pair whose labels differ: of the most frequent change, in the context that holds most of it."""
-    kept_pair: EvidencePair | None
-    """A typical pair whose labels are the same, of the same two values where there is one."""
-
-
-@dataclass(frozen=True)
-class Turn:
-    """A feature that is significant only alone, or only given others."""
-
-    feature: str
-    reason: WhyTurned
-    others: tuple[str, ...]
-    """The given features, or those that it acts together with."""
-
-
-_LEFT_OUT = ("name", "p_value", "index", "noise_rate", "n_values", "n_missing", "edges")
-_SHOWN = tuple(name for name in Relevance.columns() if name not in _LEFT_OUT)
-"""Columns of a relevance that the records of a report have, too."""
+    examples: tuple[EvidencePair, ...]
+    """Typical pairs: one of the most frequent change of the label, and one whose labels are the same, of the same two
+    values where there is one; each from the context that holds most of its kind."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,14 +68,12 @@ class Report(Result):
         Every feature.
     alone, alone_p : ndarray of float
         Effect of each feature with nothing given, and its adjusted p-value, as in a univariate filter.
-    turned : tuple of Turn
-        Features that are significant only alone or only given others, and why.
     panels : tuple of Panel
         The best features, one by one.
     class_sizes : ndarray of int
         Rows of each class.
     shown_classes : tuple
-        The classes whose shares are kept in panels: all, or the most frequent ones.
+        The classes that panels tell apart: all, or the six most frequent ones.
     redundancies : Redundancies
         Redundant columns.
     interactions : Interactions or None
@@ -146,13 +100,12 @@ class Report(Result):
     ('yes', True)
     """
 
-    COLUMNS = ("name", "rank", *_SHOWN, "alone", "alone_p")
+    COLUMNS = ("name", "rank", *Relevance.columns()[1:], "alone", "alone_p")
     DERIVED = ("answer",)
 
     relevance: Relevance
     alone: Floats
     alone_p: Floats
-    turned: tuple[Turn, ...]
     panels: tuple[Panel, ...]
     class_sizes: Ints
     shown_classes: tuple[Any, ...]
@@ -176,9 +129,9 @@ class Report(Result):
     @property
     def html(self) -> str:
         """The page: one HTML file without any reference to a network."""
-        from analogical.show.report import render_page
+        from analogical.show.report import render
 
-        return render_page(self)
+        return render(self)
 
     def save(self, path: Any) -> Path:
         """Write the page to a file and return its path; an existing file is overwritten."""
@@ -187,7 +140,7 @@ class Report(Result):
         return target
 
     @property
-    def answer(self) -> Answer:
+    def answer(self) -> Literal["yes", "partly", "no"]:
         """Whether the table can answer which features have an effect: for all, partly, or not at all.
 
         Not at all if no feature has an effect or surely none.
@@ -196,15 +149,22 @@ class Report(Result):
             return "no"
         return "partly" if self.doubts() else "yes"
 
-    def doubts(self) -> tuple[Doubt, ...]:
-        """Why the table answers only partly; empty if it answers fully."""
+    def doubts(self) -> tuple[str, ...]:
+        """Why the table answers only partly; empty if it answers fully.
+
+        - "unclear": the status of some features is unclear
+        - "stand-ins": other features would do nearly as well in the deciding set
+        - "copies": some features are copies
+        - "few-compared": most features with a panel compare less than half of the rows
+        - "leak": a column may be the label under another name
+        """
         ranked = self.relevance
         shares = [panel.n_compared / ranked.n_rows for panel in self.panels if panel.n_compared]
-        applies: dict[Doubt, bool] = {
+        applies = {
             "unclear": "unclear" in ranked.status,
             "stand-ins": any(ranked.stand_ins),
             "copies": "same" in ranked.status,
-            "few-compared": bool(shares) and float(np.median(shares)) < HALF,
+            "few-compared": bool(shares) and float(np.median(shares)) < 0.5,
             "leak": any(note.kind == "leak" for note in ranked.notes),
         }
         return tuple(doubt for doubt, is_doubt in applies.items() if is_doubt)
@@ -217,17 +177,12 @@ class Report(Result):
         return next(record for record in self.records() if record["name"] == name)
 
     def records(self) -> list[dict[str, Any]]:
-        """One dictionary per feature, best first: what the table of the page shows."""
+        """One dictionary per feature, best first, as in its relevance, with its rank and its effect alone."""
         ranked = self.relevance
+        alone = ({"alone": json_ready(self.alone[i]), "alone_p": json_ready(self.alone_p[i])} for i in ranked.order())
         return [
-            {
-                "name": ranked.names[i],
-                "rank": place + 1,
-                **{name: value for name, value in feature.items() if name in _SHOWN},
-                "alone": json_ready(self.alone[i]),
-                "alone_p": json_ready(self.alone_p[i]),
-            }
-            for place, (i, feature) in enumerate(zip(ranked.order().tolist(), ranked.records(), strict=True))
+            {"name": feature["name"], "rank": place, **feature, **own}
+            for place, (feature, own) in enumerate(zip(ranked.records(), alone, strict=True), start=1)
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -304,19 +259,23 @@ def report(
     ranked = relevance(study, given=given, confidence=confidence, progress=progress)
     alone = relevance(study, given=[], confidence=confidence)
     class_sizes = study.label_sizes
-    classes = sorted(np.argsort(-class_sizes, kind="stable")[:MAX_CLASSES].tolist())
-    pairs, grids = _acting_together(study, ranked, given, confidence, progress)
+    classes = sorted(np.argsort(-class_sizes, kind="stable")[:6].tolist())
+    keys, n_values = study.table.keys, study.table.n_values
+    pool = [keys[i] for i in range(study.n_features) if has_part(ranked, i) and n_values[i] <= MAX_PAIRED_VALUES]
+    pairs, acting = None, []
+    if study.n_groups is None and len(pool) > 1:  # tests of interactions assume independent rows
+        pairs = interactions(study, given=given, features=pool, confidence=confidence, progress=progress)
+        acting = [(pairs.first[k], pairs.second[k]) for k in pairs.order() if pairs.status[k] == "effect"]
     return Report(
         relevance=ranked,
         alone=alone.effect,
         alone_p=alone.p_adjusted,
-        turned=_turned(ranked, alone.p_adjusted, grids),
         panels=tuple(_panel(study, ranked, i, classes) for i in ranked.order()[:top].tolist()),
         class_sizes=class_sizes,
         shown_classes=tuple(table.classes[c] for c in classes),
-        redundancies=redundancies(study, max_determinants=2 if len(table.names) <= FEW_COLUMNS else 1),
+        redundancies=redundancies(study, max_determinants=2 if len(table.names) <= 60 else 1),  # pairs take long
         interactions=pairs,
-        squares=grids,
+        squares=tuple(squares(study, *pair, given=given, limit=0) for pair in acting[:6]),
         selection=select(study),
         audits=tuple(audit(study, table.names[i], given=given, confidence=confidence, limit=4) for i in audited),
         title=title,
@@ -333,61 +292,57 @@ def report(
                 "title": (title, None),
             },
         ),
-        versions=_versions(),
+        versions={
+            "analogical": version("analogical"),
+            "python": platform.python_version(),
+            "numpy": version("numpy"),
+            "scipy": version("scipy"),
+        },
         backend=table.backend,
     )
 
 
-def _versions() -> dict[str, str]:
-    from importlib.metadata import version
-
-    return {
-        "analogical": version("analogical"),
-        "python": platform.python_version(),
-        "numpy": version("numpy"),
-        "scipy": version("scipy"),
-    }
-
-
-# ---------------------------------------------------------------- one feature
+def has_part(ranked: Relevance, i: int) -> bool:
+    """Whether a feature has an effect, or is in the deciding set."""
+    return ranked.status[i] == "effect" or ranked.names[i] in ranked.deciding
 
 
 def _panel(study: Study, ranked: Relevance, i: int, classes: Sequence[int]) -> Panel:
-    """One feature: its values, how the label changes with them, and a typical pair of rows."""
+    """One feature: its values, how the label changes with them, and typical pairs of rows."""
     column, points = study.table.columns[i], ranked.points[i]
     rows, compared = study.rows_of([i]), ComparedRows.of(study, i, ranked.settings.given)
     by_class = count_cells(rows, [0])
     values, n_rows = study.table.named(i, range(len(column.values))), by_class.sum(axis=1).tolist()
     # Ties are broken by the text of the values, because libraries number the same categories in different ways.
     texts = [str(value) if column.treatment == "categories" else "" for value in values]
-    shown = sorted(range(len(values)), key=lambda v: (-n_rows[v], texts[v]))[:MAX_VALUES]
+    kept = sorted(range(len(values)), key=lambda v: (-n_rows[v], texts[v]))[:MAX_LISTED]
+    if column.treatment == "bins":
+        kept.sort()
+    counts = by_class[kept][:, classes].tolist()
     transitions: list[Transition] = []
-    if ranked.compared[i] and len(values) <= MAX_LISTED_VALUES:
+    if ranked.compared[i] and len(values) <= 64:  # of more values there is no list
         transitions = sorted(list_transitions(compared) or (), key=lambda t: -t.pairs)
-    changed = next((t for t in transitions if t.changed), None)
-    kept = [t for t in transitions if not t.changed]
-    kept.sort(key=lambda t: changed is not None and t.values != changed.values)  # those of the same two values first
+    changed = [t for t in transitions if t.changed][:1]
+    unchanged = [t for t in transitions if not t.changed]
+    unchanged.sort(key=lambda t: bool(changed) and t.values != changed[0].values)  # first those of the same two values
     crude = np.nan
     if points is not None:
         two_values = values.index(points.against), values.index(points.value)
         crude = 100 * crude_difference(rows, 0, two_values, ranked.classes.index(points.label))
     return Panel(
         feature=ranked.names[i],
-        values=tuple(
-            ValueRows(values[v], n_rows[v], tuple(by_class[v, classes].tolist()))
-            for v in (sorted(shown) if column.treatment == "bins" else shown)
-        ),
+        values=tuple(values[v] for v in kept),
+        counts=tuple((*row, n_rows[v] - sum(row)) for v, row in zip(kept, counts, strict=True)),
         n_values=len(values),
         crude=crude,
         n_compared=compared.contexts.profile.n_paired_rows if ranked.compared[i] else 0,
-        transitions=tuple(transitions[:MAX_TRANSITIONS]),
+        transitions=tuple(transitions[:MAX_LISTED]),
         n_transitions=len(transitions),
-        changed_pair=_typical_pair(compared, changed) if changed else None,
-        kept_pair=_typical_pair(compared, kept[0]) if kept else None,
+        examples=name_pairs(compared, [_typical_pair(compared, t) for t in (*changed, *unchanged[:1])]),
     )
 
 
-def _typical_pair(compared: ComparedRows, transition: Transition) -> EvidencePair:
+def _typical_pair(compared: ComparedRows, transition: Transition) -> tuple[int, int]:
     """The first pair of rows of a transition in the context that holds most of them."""
     listed = compared.listed
     sides = [
@@ -397,47 +352,4 @@ def _typical_pair(compared: ComparedRows, transition: Transition) -> EvidencePai
     n_first, n_second = (listed.count_by_context(side).astype(np.float64) for side in sides)
     in_context = np.flatnonzero(listed.context == int(np.argmax(n_first * n_second)))
     first, second = (int(in_context[side[in_context]][0]) for side in sides)
-    return name_pairs(compared, [(first, second)])[0]
-
-
-# ---------------------------------------------------------------- features together
-
-
-def has_part(ranked: Relevance, i: int) -> bool:
-    """Whether a feature has an effect, or is in the deciding set."""
-    return ranked.status[i] == "effect" or ranked.names[i] in ranked.deciding
-
-
-def _acting_together(
-    study: Study, ranked: Relevance, given: Given, confidence: float, progress: bool
-) -> tuple[Interactions | None, tuple[Squares, ...]]:
-    """Interactions of the features that have a part, and the squares of those that act together.
-
-    None with groups, because tests of interactions assume independent rows.
-    """
-    keys, n_values = study.table.keys, study.table.n_values
-    pool = [keys[i] for i in range(study.n_features) if has_part(ranked, i) and n_values[i] <= MAX_PAIRED_VALUES]
-    if study.n_groups is not None or len(pool) < 2:
-        return None, ()
-    pairs = interactions(study, given=given, features=pool, confidence=confidence, progress=progress)
-    acting = [k for k in pairs.order().tolist() if pairs.status[k] == "effect"]
-    return pairs, tuple(
-        squares(study, pairs.first[k], pairs.second[k], given=given, limit=0) for k in acting[:MAX_SQUARES]
-    )
-
-
-# ---------------------------------------------------------------- beside each feature alone
-
-
-def _turned(ranked: Relevance, alone_p: Floats, grids: Sequence[Squares]) -> tuple[Turn, ...]:
-    """Features that are significant only alone, or only given others; without copies."""
-    level = 1 - ranked.settings.confidence
-    named = []
-    for i in ranked.order().tolist():
-        name, is_effect, is_alone = ranked.names[i], ranked.status[i] == "effect", bool(alone_p[i] <= level)
-        if is_effect and not is_alone:
-            partners = tuple(s.first if s.second == name else s.second for s in grids if name in (s.first, s.second))
-            named.append(Turn(name, "together" if partners else "hidden", partners or ranked.given[i]))
-        elif is_alone and ranked.given[i] and ranked.status[i] in ("none", "unclear"):
-            named.append(Turn(name, "explained", ranked.given[i]))
-    return tuple(named)
+    return first, second

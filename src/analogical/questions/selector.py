@@ -59,7 +59,7 @@ class Dropped:
     in_favour_of: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        from analogical.show.redundancies import describe_dropped
+        from analogical.show.selection import describe_dropped
 
         return describe_dropped(self)
 

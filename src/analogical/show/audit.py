@@ -1,46 +1,61 @@
-"""An audit as a view: the conclusion, the differences between values, and the rows compared."""
+"""Audits, pairs of rows and transitions as views: how the label differs between values, and the rows behind it."""
 
 import math
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from analogical.questions.audit import Audit, Difference
-from analogical.show.evidence import pair_blocks
-from analogical.show.sentences import NOT_ADJUSTED, NOT_CAUSES, agreeing_on, assumed, no_partner
-from analogical.show.views import Table, View, number_column, tabulate, text_column
+from analogical.questions.evidence import Evidence, EvidencePair, Transition, Transitions
+from analogical.show.sentences import (
+    NOT_ADJUSTED,
+    NOT_CAUSES,
+    ROW_NAMES,
+    agreeing_on,
+    assumed,
+    describe_context,
+    no_partner,
+)
+from analogical.show.views import Cell, Marks, Table, Tone, View, number_column, tabulate, text_column
 from analogical.show.words import (
+    LONG_NAME,
     count_left_out,
     counted,
     list_all,
     marked,
+    number,
     p_value,
     p_words,
     percent,
     quoted,
+    shorten,
+    shown,
     signed_share,
     verb,
 )
 
-__all__ = ["shown_differences", "view_audit"]
-
-MAX_DIFFERENCES = 30
-"""Maximum number of differences in the table."""
-MAX_VALUE_LENGTH = 30
-MAX_LABEL_LENGTH = 16
-"""Maximum length of values and labels in the table."""
+__all__ = ["pair_blocks", "pair_table", "transition_table", "view_audit", "view_evidence", "view_transitions"]
 
 
 def view_audit(result: Audit) -> View:
     """The conclusion, the differences with intervals, and what was compared."""
+    feature = quoted(result.feature)
+    compared = (
+        f"Compared: {result.n_compared:,} of {counted(result.n_rows, 'row')}"
+        f" ({percent(result.n_compared / result.n_rows)}) have a partner with another {feature} among"
+        f" {agreeing_on(result.given)}."
+    )
+    replaced = (
+        f"{list_all(result.stand_ins)} could replace {feature} in the deciding set, and {feature} is not significant"
+        f" given {verb(result.stand_ins, 'it', 'them')}: the data do not show which of them matters."
+    )
     return View(
         headline=_conclude(result),
         tables=(_difference_table(result),) if result.differences else (),
-        lines=(_describe_compared(result), *_describe_limits(result), NOT_CAUSES) if result.n_pairs else (NOT_CAUSES,),
+        lines=(*((compared, *([replaced] if result.stand_ins else [])) if result.n_pairs else ()), NOT_CAUSES),
         examples=pair_blocks(result.examples),
         about=(counted(result.n_rows, "row"),),
         explanation=tuple(_explain(result)) if result.n_pairs else (),
     )
-
-
-# ---------------------------------------------------------------- the conclusion
 
 
 def _conclude(result: Audit) -> str:
@@ -68,27 +83,32 @@ def _conclude(result: Audit) -> str:
     )
 
 
-# ---------------------------------------------------------------- the differences
-
-
-def shown_differences(result: Audit) -> list[Difference]:
-    """The differences in the table: all, or the largest ones."""
-    if len(result.differences) <= MAX_DIFFERENCES:
-        return list(result.differences)
-    return sorted(result.differences, key=lambda d: -abs(d.difference))[:MAX_DIFFERENCES]
-
-
-def _difference_table(result: Audit) -> Table:
-    differences = shown_differences(result)
+def _difference_table(result: Audit, most: int = 30) -> Table:
+    """The differences, or of many the largest ones."""
+    differences = list(result.differences)
+    if len(differences) > most:
+        differences = sorted(differences, key=lambda d: -abs(d.difference))[:most]
     many_labels = len({difference.label for difference in differences}) > 1
-    label = quoted(differences[0].label, MAX_LABEL_LENGTH)
+    ends = [abs(end) for d in differences for end in (d.crude, d.difference_low, d.difference_high)]
+    reach = min(1.1 * max([end for end in ends if end == end], default=1.0), 1.0) or 1.0
+
+    def points(d: Difference) -> Cell:
+        ends = (d.difference, d.difference_low, d.difference_high, d.crude)
+        return Cell(signed_share(d.difference), chart=Marks.on(0.5, *((end / reach + 1) / 2 for end in ends)))
+
     columns = [
-        text_column(
-            f"vs. {marked(result.reference, 20)}", lambda d: marked(d.values[1], MAX_VALUE_LENGTH), may_shorten=True
+        text_column(f"vs. {marked(result.reference, 20)}", lambda d: marked(d.values[1], 30), may_shorten=True),
+        *([text_column("label", lambda d: marked(d.label, 16), may_shorten=True)] if many_labels else []),
+        number_column(
+            "points" if many_labels else f"points for {quoted(differences[0].label, 16)}",
+            points,
+            axis=(f"−{100 * reach:.0f}", "0", f"+{100 * reach:.0f}"),
         ),
-        *([text_column("label", lambda d: marked(d.label, MAX_LABEL_LENGTH), may_shorten=True)] if many_labels else []),
-        number_column("points" if many_labels else f"points for {label}", lambda d: signed_share(d.difference)),
-        number_column(f"{100 * result.confidence:g}% CI", _interval, drop_order=2),
+        number_column(
+            f"{100 * result.confidence:g}% CI",
+            lambda d: f"{signed_share(d.difference_low)} to {signed_share(d.difference_high)}",
+            drop_order=2,
+        ),
         number_column("p adj." if len(differences) > 1 else "p", lambda d: p_value(d.p_adjusted), drop_order=1),
         number_column(
             "odds ratio", lambda d: f"{d.odds_ratio:.2f}" if math.isfinite(d.odds_ratio) else "-", drop_order=4
@@ -99,88 +119,163 @@ def _difference_table(result: Audit) -> Table:
     return tabulate(differences, columns, note=count_left_out(len(result.differences) - len(differences)))
 
 
-def _interval(difference: Difference) -> str:
-    return f"{signed_share(difference.difference_low)} to {signed_share(difference.difference_high)}"
-
-
-# ---------------------------------------------------------------- who was compared
-
-
-def _describe_compared(result: Audit) -> str:
-    """How many rows were compared."""
-    return (
-        f"Compared: {result.n_compared:,} of {counted(result.n_rows, 'row')}"
-        f" ({percent(result.n_compared / result.n_rows)}) have a partner with another {quoted(result.feature)} among"
-        f" {agreeing_on(result.given)}."
-    )
-
-
-def _describe_limits(result: Audit) -> list[str]:
-    """Features that could replace the audited one."""
-    if result.stand_ins:
-        return [
-            f"{list_all(result.stand_ins)} could replace {quoted(result.feature)} in the deciding set, and"
-            f" {quoted(result.feature)} is not significant given {verb(result.stand_ins, 'it', 'them')}: the data do"
-            " not show which of them matters."
-        ]
-    return []
-
-
-def _explain(result: Audit) -> list[str]:
+def _explain(result: Audit) -> Iterator[str]:
     """What the numbers mean, and further results."""
     test = "exact Cochran-Mantel-Haenszel test" if result.n_groups is None else "tests within and between groups"
-    n = len(result.differences)
+    n, label = len(result.differences), quoted(result.label)
     adjusted = f", adjusted for {n:,} comparisons (Holm). {NOT_ADJUSTED}" if n > 1 else "."
-    sentences = [
-        "points: adjusted difference (Mantel-Haenszel) in the share of the label from the reference; crude: the same"
-        f" over all rows. p: {test}{adjusted} {assumed(result.n_groups)}",
-        f"{counted(result.n_pairs, 'pair')} in {counted(result.n_contexts, 'context')}, of which the largest holds"
-        f" {percent(result.largest_context)}.",
-        _describe_noise(result),
-    ]
-    if result.finding == "too-few-pairs" and result.n_groups is None:
-        sentences.append(
-            "However the labels of each context were dealt to its rows, no difference could have been significant (p"
-            f" below {result.level:.2g})."
-        )
-    for label, (everybody, compared) in result.base_rates.items():
-        sentences.append(
-            f"{quoted(label)} occurs in {percent(compared)} of the compared rows and in {percent(everybody)} of all."
-        )
-    if len(result.differences) == 1:
-        sentences += _explain_difference(result, result.differences[0])
-    if result.n_comparisons > len(result.differences):
-        sentences.append(
-            f"Of {result.n_comparisons:,} comparisons, only those of the most frequent values and labels were made."
-        )
-    return sentences
-
-
-def _describe_noise(result: Audit) -> str:
     noise = (
         "; noise cannot be estimated, because no rows repeat."
         if math.isnan(result.noise_rate)
         else f", and in {percent(result.noise_rate)} of pairs that agree on {quoted(result.feature)} as well (noise)."
     )
-    return f"{quoted(result.label)} differs in {percent(result.index)} of the pairs{noise}"
+    yield (
+        "points: adjusted difference (Mantel-Haenszel) in the share of the label from the reference; crude: the same"
+        f" over all rows. p: {test}{adjusted} {assumed(result.n_groups)}"
+    )
+    yield (
+        f"{counted(result.n_pairs, 'pair')} in {counted(result.n_contexts, 'context')}, of which the largest holds"
+        f" {percent(result.largest_context)}."
+    )
+    yield f"{label} differs in {percent(result.index)} of the pairs{noise}"
+    if result.finding == "too-few-pairs" and result.n_groups is None:
+        yield (
+            "However the labels of each context were dealt to its rows, no difference could have been significant (p"
+            f" below {result.level:.2g})."
+        )
+    for name, (everybody, compared) in result.base_rates.items():
+        yield f"{quoted(name)} occurs in {percent(compared)} of the compared rows and in {percent(everybody)} of all."
+    if n == 1:
+        yield from _explain_difference(result, result.differences[0])
+    if result.n_comparisons > n:
+        yield (f"Of {result.n_comparisons:,} comparisons, only those of the most frequent values and labels were made.")
 
 
-def _explain_difference(result: Audit, only: Difference) -> list[str]:
+def _explain_difference(result: Audit, only: Difference) -> Iterator[str]:
     """Odds ratio, homogeneity and mean over pairs of the only difference."""
-    sentences = []
     if math.isfinite(only.odds_ratio) and only.odds_low == only.odds_low:
-        sentences.append(f"Odds ratio: {only.odds_ratio:.2f} ({only.odds_low:.2f} to {only.odds_high:.2f}).")
+        yield f"Odds ratio: {only.odds_ratio:.2f} ({only.odds_low:.2f} to {only.odds_high:.2f})."
     if result.n_groups is None:
         same = "contexts too small" if only.p_homogeneity != only.p_homogeneity else p_words(only.p_homogeneity)
-        sentences.append(f"Test of equality in all contexts: {same}.")
-    sentences.append(
+        yield f"Test of equality in all contexts: {same}."
+    yield (
         f"Mean over pairs: {100 * abs(only.pair_difference):.1f} points"
         f" {'more' if only.pair_difference >= 0 else 'less'} often ({counted(only.gained, 'pair')} gained"
         f" {quoted(only.label)}, {only.lost:,} lost it)."
     )
     if only.difference * only.pair_difference < 0:
-        sentences.append(
+        yield (
             "The adjusted difference and the mean over pairs differ in sign, because the mean gives large contexts more"
             " weight: look at single contexts."
         )
-    return sentences
+
+
+# ---------------------------------------------------------------- pairs of rows
+
+
+def view_evidence(result: Evidence) -> View:
+    """How many pairs changed, and the pairs by context."""
+    if result.n_pairs == 0:
+        return View(no_partner(result.feature, result.given, result.same_as))
+    differs = "differs" if result.n_pairs == 1 else "differ"
+    changed = "differs" if result.n_changed == 1 else "differ"
+    return View(
+        f"{result.n_changed:,} of {counted(result.n_pairs, 'pair')} that {differs} on {quoted(result.feature)}"
+        f" {changed} in {quoted(result.label)} ({percent(result.n_changed / result.n_pairs)}).",
+        lines=(f"Pairs of {agreeing_on(result.given)}.",),
+        examples=pair_blocks(result),
+        explanation=(
+            "Pairs whose labels differ come first, from as many contexts as possible. A line that ends with a number of"
+            " pairs represents that many pairs with the same values.",
+            f"→: the two rows differ; =: they have the same value.{f' {ROW_NAMES}' if _has_numbers(result) else ''}",
+        ),
+    )
+
+
+def _has_numbers(result: Evidence) -> bool:
+    """Whether rows have names or numbers; rows on an engine without an order have none."""
+    return any(pair.index for pair in result.pairs)
+
+
+def pair_blocks(result: Evidence) -> tuple[Table, ...]:
+    """The pairs grouped by context: one table per context, with a line per pair."""
+    blocks: dict[tuple[tuple[str, Any], ...], list[EvidencePair]] = {}
+    for pair in result.pairs:
+        blocks.setdefault(pair.context, []).append(pair)
+    columns = [
+        text_column("", lambda pair: Cell(_change(result.feature, pair.values), "strong"), may_wrap=True),
+        text_column("", lambda pair: Cell(_change(result.label, pair.labels), _tone(pair)), may_wrap=True),
+        text_column("", lambda pair: Cell(f"rows {', '.join(map(shown, pair.index))}", "muted"), may_wrap=True),
+        number_column(
+            "", lambda pair: Cell(f"{pair.weight:,} pairs" if pair.weight > 1 else "", "muted"), may_wrap=True
+        ),
+    ]
+    if not _has_numbers(result):
+        del columns[2]
+    return tuple(
+        tabulate(pairs, columns, title=describe_context(context) or "(nothing given)")
+        for context, pairs in blocks.items()
+    )
+
+
+def pair_table(feature: str, label: str, pair: EvidencePair, *, most: int = 10) -> Table:
+    """One pair of rows side by side: the feature, the label, and what the rows have in common."""
+    names = [f"row {shown(name, LONG_NAME)}" for name in pair.index] or ["one row", "another row"]
+    lines: list[tuple[str, tuple[Any, Any], Tone]] = [
+        (feature, pair.values, "accent"),
+        (label, pair.labels, "good" if pair.changed else "plain"),
+        *((name, (value, value), "muted") for name, value in pair.context[:most]),
+    ]
+    n_left = len(pair.context) - most
+    left_out = f"They agree on {counted(n_left, 'more feature')}." if n_left > 0 else ""
+    times = f"These two rows represent {counted(pair.weight, 'pair')}." if pair.weight > 1 else ""
+    columns = [
+        text_column("", lambda line: Cell(shown(line[0], LONG_NAME), "muted" if line[2] == "muted" else "strong")),
+        text_column(names[0], lambda line: Cell(marked(line[1][0], 40), line[2])),
+        text_column(names[1], lambda line: Cell(marked(line[1][1], 40), line[2])),
+    ]
+    title = "Changed: the labels differ" if pair.changed else "Unchanged: the labels are the same"
+    return tabulate(lines, columns, title=title, note=" ".join(filter(None, (left_out, times))))
+
+
+def _tone(pair: EvidencePair | Transition) -> Tone:
+    return "good" if pair.changed else "plain"
+
+
+def _change(name: str, two: tuple[Any, Any]) -> str:
+    """Two values with an arrow if they differ, or an equals sign.
+
+    Long values are cut so that different ones differ: at the end, in the middle, or as Python literals.
+    """
+    a, b = (marked(value, 24) for value in two)
+    if two[0] != two[1] and a == b:
+        a, b = (shorten(shown(value), 24, "...") for value in two)
+    if two[0] != two[1] and a == b:
+        a, b = (shown(repr(value)) for value in two)
+    return f"{shown(name, LONG_NAME)} {a} {'→' if two[0] != two[1] else '='} {b}".strip()
+
+
+def view_transitions(result: Transitions, most: int = 30) -> View:
+    """A table of the largest transitions, in the order of the values."""
+    if not result.counts:
+        return View(no_partner(result.feature, result.given, result.same_as))
+    sizes = sorted((transition.pairs for transition in result.counts), reverse=True)
+    largest = [t for t in result.counts if t.pairs >= sizes[:most][-1]][:most]
+    return View(
+        f"{counted(len(sizes), 'transition')} of {quoted(result.feature)} and {quoted(result.label)} in"
+        f" {counted(result.n_pairs, 'pair')}.",
+        lines=(f"Pairs of {agreeing_on(result.given)}.",),
+        tables=(transition_table(result.feature, result.label, largest, n_pairs=result.n_pairs, n_all=len(sizes)),),
+    )
+
+
+def transition_table(feature: str, label: str, transitions: Sequence[Transition], *, n_pairs: int, n_all: int) -> Table:
+    """How values and labels change, and in how many pairs; of ``n_all`` transitions those given."""
+    columns = [
+        text_column(shown(feature, LONG_NAME), lambda t: Cell(_change("", t.values), _tone(t)), may_wrap=True),
+        text_column(shown(label, LONG_NAME), lambda t: Cell(_change("", t.labels), _tone(t)), may_wrap=True),
+        number_column("pairs", lambda t: Cell(number(t.pairs), _tone(t))),
+        number_column("share", lambda t: Cell(percent(t.pairs / n_pairs), _tone(t))),
+    ]
+    n = len(transitions)
+    return tabulate(transitions, columns, note=f"The {n} largest of {n_all:,} transitions." if n < n_all else "")

@@ -1,31 +1,38 @@
-"""Fits tables to a width: texts are wrapped or shortened, columns left out, and numbers never cut."""
+"""Views as plain text: tables are fitted to a width; texts are wrapped or shortened, and numbers never cut."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import NamedTuple
 
-from analogical.show.views import Cell, Heading, Table
-from analogical.show.words import LONG_NAME, shorten_apart, width_of, wrap_words
+from analogical.show.views import Cell, Heading, Table, View
+from analogical.show.words import LONG_NAME, shorten_apart, width_of, wrap_sentence, wrap_words
 
-__all__ = ["FittedTable", "fit_table"]
+__all__ = ["EIGHTHS", "FittedTable", "fit_table", "render_text"]
 
-GAP = 2
-"""Spaces between two columns."""
-READABLE_NAME = 14
-"""Names are shortened to this width before bars are dropped."""
-EXTRA = 4
-"""Columns with this drop order or a higher one are dropped before bars are."""
-SHORTEST_NAME = 7
-"""Names are shortened to this width before a column of numbers is dropped."""
-LONGEST_WORD = 24
-"""Longer words of wrapped cells are broken, so that one long name does not displace the numbers."""
 BAR_WIDTH = 6
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
-@dataclass(frozen=True)
-class FittedTable:
+def render_text(view: View, width: int = 80) -> str:
+    """A view as lines of text: the answer, the tables, and what they rest on."""
+
+    def table_lines(table: Table) -> list[str]:
+        lines = ["  ".join(cell.text for cell in cells).rstrip() for cells in fit_table(table, width).lines]
+        return [*lines, *wrap_sentence(table.note, width)]
+
+    lines = wrap_sentence(view.headline, width)
+    for table in view.tables:
+        lines += table_lines(table)
+    for text in (*view.lines, f"{', '.join(view.about)}." if view.about else ""):
+        lines += wrap_sentence(text, width)
+    for block in view.examples:
+        lines += wrap_sentence(block.title, width, "  ")
+        lines += [f"  {line}" for line in table_lines(block)]
+    return "\n".join(lines)
+
+
+class FittedTable(NamedTuple):
     """Lines of padded cells, to be written one after the other."""
 
     lines: tuple[tuple[Cell, ...], ...]
@@ -34,7 +41,7 @@ class FittedTable:
 
 
 @dataclass(frozen=True)
-class _FilledColumn:
+class _Column:
     """A column with its cells; the first one is its title, if the table has a head."""
 
     heading: Heading
@@ -48,33 +55,14 @@ class _FilledColumn:
     def has_bar(self) -> bool:
         return any(cell.bar is not None for cell in self.cells)
 
-    def without_bars(self) -> "_FilledColumn":
-        return _FilledColumn(self.heading, tuple(replace(cell, bar=None) for cell in self.cells))
-
     def narrowest(self, shortest_name: int) -> int:
-        """How narrow the column may become."""
+        """How narrow the column may become; only long words are broken, so that they do not displace numbers."""
         if self.heading.may_shorten:
             return min(self.width, shortest_name)
         if self.heading.may_wrap:
             words = (word for cell in self.cells for word in cell.text.split())
-            return min(LONGEST_WORD, max(map(width_of, words), default=0))
+            return min(24, max(map(width_of, words), default=0))
         return self.width
-
-    def blocks(self, width: int, ellipsis: str) -> list[list[str]]:
-        """The lines of each cell."""
-        texts = [cell.text for cell in self.cells]
-        if self.heading.may_wrap:
-            return [wrap_words(text, width) for text in texts]
-        if width < self.width:
-            texts = shorten_apart(texts, width, ellipsis)
-        return [[text] for text in texts]
-
-
-class _Plan(NamedTuple):
-    """Columns to show, and how far names may be shortened."""
-
-    columns: tuple[_FilledColumn, ...]
-    shortest_name: int
 
 
 def fit_table(
@@ -89,15 +77,15 @@ def fit_table(
     """
     titles = [tuple(Cell(heading.title, "strong") for heading in table.headings)] if table.has_head else []
     cells = [[replace(cell, text=writable(cell.text)) for cell in row] for row in (*titles, *table.rows)]
-    all_columns = tuple(
-        _FilledColumn(heading, tuple(row[k] for row in cells)) for k, heading in enumerate(table.headings)
-    )
-    for columns, shortest_name in _plans(all_columns, keeps_all):
+    all_columns = [_Column(heading, tuple(row[k] for row in cells)) for k, heading in enumerate(table.headings)]
+    for columns, shortest_name in [(all_columns, LONG_NAME)] if keeps_all else _plans(all_columns):
         floors = [column.narrowest(shortest_name) for column in columns]
-        room = width - GAP * (len(columns) - 1) - (GAP + BAR_WIDTH) * sum(column.has_bar for column in columns)
+        room = width - 2 * (len(columns) - 1) - (2 + BAR_WIDTH) * sum(column.has_bar for column in columns)
         if sum(floors) <= room:
             break
-    widths = _shrink([column.width for column in columns], floors, room)
+    widths = [column.width for column in columns]
+    while sum(widths) > room and (loose := [k for k, floor in enumerate(floors) if widths[k] > floor]):
+        widths[max(loose, key=widths.__getitem__)] -= 1  # the widest that may be narrowed
     kept = {column.heading for column in columns}
     return FittedTable(
         lines=tuple(_lines(columns, widths, writable("…"), blocks)),
@@ -105,44 +93,39 @@ def fit_table(
     )
 
 
-def _plans(columns: tuple[_FilledColumn, ...], keeps_all: bool) -> Iterator[_Plan]:
-    """Ways to show a table, the fullest first."""
-    if keeps_all:
-        yield _Plan(columns, LONG_NAME)
-        return
+def _plans(columns: list[_Column]) -> Iterator[tuple[list[_Column], int]]:
+    """Ways to show a table, the fullest first: its columns, and how far names may be shortened.
+
+    Columns with drop orders from 4 go before bars, then names become shorter, then the others go.
+    """
     orders = sorted({column.heading.drop_order for column in columns} - {0}, reverse=True)
-    yield _Plan(columns, READABLE_NAME)
-    for order in orders:
-        if order >= EXTRA:
-            columns = tuple(column for column in columns if column.heading.drop_order < order)
-            yield _Plan(columns, READABLE_NAME)
-    columns = tuple(column.without_bars() for column in columns)
-    yield _Plan(columns, READABLE_NAME)
-    yield _Plan(columns, SHORTEST_NAME)
-    for order in orders:
-        if order < EXTRA:
-            yield _Plan(tuple(column for column in columns if column.heading.drop_order < order), SHORTEST_NAME)
-
-
-def _shrink(widths: list[int], floors: Sequence[int], room: int) -> list[int]:
-    """Narrow the widest column that may be narrowed, until all fit."""
-    widths = list(widths)
-    while sum(widths) > room and (loose := [k for k, floor in enumerate(floors) if widths[k] > floor]):
-        widths[max(loose, key=widths.__getitem__)] -= 1
-    return widths
+    yield columns, 14
+    for order in (order for order in orders if order >= 4):
+        columns = [column for column in columns if column.heading.drop_order < order]
+        yield columns, 14
+    columns = [replace(column, cells=tuple(replace(cell, bar=None) for cell in column.cells)) for column in columns]
+    yield columns, 14
+    yield columns, 7
+    for order in (order for order in orders if order < 4):
+        yield [column for column in columns if column.heading.drop_order < order], 7
 
 
 def _lines(
-    columns: Sequence[_FilledColumn], widths: Sequence[int], ellipsis: str, blocks: bool
+    columns: Sequence[_Column], widths: Sequence[int], ellipsis: str, blocks: bool
 ) -> Iterator[tuple[Cell, ...]]:
     """The lines of all rows; a row has as many lines as its tallest cell."""
-    texts = [column.blocks(width, ellipsis) for column, width in zip(columns, widths, strict=True)]
-    for r, parts in enumerate(zip(*texts, strict=True)):
+    wrapped = []
+    for column, width in zip(columns, widths, strict=True):
+        texts = [cell.text for cell in column.cells]
+        if width < column.width and not column.heading.may_wrap:
+            texts = shorten_apart(texts, width, ellipsis)
+        wrapped.append([wrap_words(text, width) if column.heading.may_wrap else [text] for text in texts])
+    for r, parts in enumerate(zip(*wrapped, strict=True)):
         for n, line in enumerate(zip_longest(*parts, fillvalue="")):
             cells = []
             for column, text, width in zip(columns, line, widths, strict=True):
-                cell = column.cells[r]
-                cells.append(Cell(_padded(text, width, column.heading.is_text), cell.tone))
+                cell, space = column.cells[r], " " * (width - width_of(text))
+                cells.append(Cell(text + space if column.heading.is_text else space + text, cell.tone))
                 if column.has_bar:
                     cells.append(Cell(_bar(cell.bar if n == 0 else None, blocks).ljust(BAR_WIDTH), "accent"))
             yield tuple(cells)
@@ -159,9 +142,3 @@ def _bar(share: float | None, blocks: bool) -> str:
     if blocks:
         return "█" * whole + (EIGHTHS[rest] if rest else "")
     return "#" * round(eighths / 8) or "." * (eighths > 0)
-
-
-def _padded(word: str, width: int, left: bool) -> str:
-    """A word padded to the width of its column."""
-    space = " " * (width - width_of(word))
-    return word + space if left else space + word

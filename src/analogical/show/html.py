@@ -7,9 +7,6 @@ from analogical.show.words import count_left_out
 
 __all__ = ["render_html"]
 
-MAX_BLOCKS = 20
-"""Maximum number of examples."""
-BAR_WIDTH = 60
 # All results share one small style, which touches nothing outside them. Notebooks do not say whether their page is
 # light or dark, so coloured text has a contrast of at least 4.5 to white and of 4 to #111.
 STYLE = """<style>
@@ -37,16 +34,18 @@ STYLE = """<style>
 
 
 def render_html(view: View) -> str:
-    """A view as a piece of HTML."""
-    blocks = view.examples[:MAX_BLOCKS]
+    """A view as a piece of HTML, with at most 20 examples."""
+    n_left = len(view.examples) - 20
+    items = "".join(f"<li>{escape(text)}</li>" for text in (*view.explanation, *view.notes))
+    details = f"<ul>{items}</ul>{''.join(map(_render_table, view.details))}"
     parts = [
         _paragraph(view.headline, "strong"),
         *map(_render_table, view.tables),
         *map(_paragraph, view.lines),
-        *(f"{_paragraph(block.title, 'muted')}{_render_table(block)}" for block in blocks),
-        _paragraph(count_left_out(len(view.examples) - len(blocks)), "muted"),
+        *(f"{_paragraph(block.title, 'muted')}{_render_table(block)}" for block in view.examples[:20]),
+        _paragraph(count_left_out(n_left), "muted"),
         _paragraph(f"{', '.join(view.about)}." if view.about else "", "muted"),
-        _folded(view),
+        f"<details><summary>details</summary>{details}</details>" if items or view.details else "",
     ]
     return f'<div class="analogical-result">{STYLE}{"".join(parts)}</div>'
 
@@ -57,33 +56,22 @@ def _paragraph(text: str, kind: str = "") -> str:
     return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
 
 
-def _folded(view: View) -> str:
-    """Explanations, notes and details, folded."""
-    items = "".join(f"<li>{escape(text)}</li>" for text in (*view.explanation, *view.notes))
-    if not items and not view.details:
-        return ""
-    tables = "".join(map(_render_table, view.details))
-    return f"<details><summary>details</summary><ul>{items}</ul>{tables}</details>"
-
-
 def _render_table(table: Table) -> str:
     head = "".join(f"<th{_classes(heading)}>{escape(heading.title)}</th>" for heading in table.headings)
-    body = "".join(
-        "<tr>"
-        + "".join(
+    body = ""
+    for row in table.rows:
+        cells = (
             f"<td{_classes(heading, cell.tone)}{_shade(cell)}>{escape(cell.text)}{_bar(cell)}</td>"
             for heading, cell in zip(table.headings, row, strict=True)
         )
-        + "</tr>"
-        for row in table.rows
-    )
+        body += f"<tr>{''.join(cells)}</tr>"
     thead = f"<thead><tr>{head}</tr></thead>" if table.has_head else ""
     return f'<div class="table"><table>{thead}<tbody>{body}</tbody></table></div>{_paragraph(table.note, "muted")}'
 
 
 def _classes(heading: Heading, tone: Tone = "plain") -> str:
     """The classes of a cell: its alignment and its tone."""
-    names = " ".join(name for name in ("text" if heading.is_text else "", tone if tone != "plain" else "") if name)
+    names = " ".join([*(["text"] if heading.is_text else []), *([tone] if tone != "plain" else [])])
     return f' class="{names}"' if names else ""
 
 
@@ -93,8 +81,8 @@ def _shade(cell: Cell) -> str:
 
 
 def _bar(cell: Cell) -> str:
-    """A small bar after a number; empty if the number is unknown."""
+    """A small bar after a number, of at most 60 pixels; empty if the number is unknown."""
     if cell.bar is None:
         return ""
-    width = 0.0 if cell.bar != cell.bar else BAR_WIDTH * min(max(cell.bar, 0.0), 1.0)
-    return f'<span class="bar" style="width:{BAR_WIDTH}px"><span style="width:{width:.0f}px"></span></span>'
+    width = 0.0 if cell.bar != cell.bar else 60 * min(max(cell.bar, 0.0), 1.0)
+    return f'<span class="bar" style="width:60px"><span style="width:{width:.0f}px"></span></span>'

@@ -5,60 +5,51 @@ Sentences begin with our own words or with a quoted name, so that a page can cap
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from analogical._types import Note, NoteKind
 from analogical.show.words import counted, list_all, list_first, quoted, verb
 
-__all__ = [
-    "describe_notes",
-    "leaks_of",
-    "sum_up_notes",
-    "warnings_of",
-]
-
-WARNINGS: tuple[NoteKind, ...] = ("header-has-numbers",)
-"""Notes that are shown in full beside the answer."""
+__all__ = ["describe_notes", "leaks_of", "sum_up_notes", "warnings_of"]
 
 
 def describe_notes(notes: Sequence[Note]) -> tuple[str, ...]:
     """What was done to a table, one sentence each."""
-    return tuple(_describe(note) for note in notes)
+    sentences = []
+    for note in notes:
+        sentence, _ = NOTES[note.kind]
+        sentences.append(sentence(note) if callable(sentence) else sentence.format(**_parts(note)))
+    return tuple(sentences)
 
 
 def sum_up_notes(notes: Sequence[Note]) -> tuple[str, ...]:
     """What was done to a table, in a few words each: "read as Latin-1", "1 column set aside", "3 binned"."""
-    short_texts: list[str] = []
+    others: dict[str, None] = {}
     n_columns: Counter[str] = Counter()
     n_more = 0
     for note in notes:
-        words = NOTES[note.kind]
-        if words.of_columns:
-            n_columns[words.of_columns] += len(set(note.columns))
-        elif words.short:
-            short_texts.append(words.short)
+        _, words = NOTES[note.kind]
+        if words.startswith("# "):
+            n_columns[words[2:]] += len(set(note.columns))
+        elif words:
+            others[words] = None
         else:
-            n_more += note.kind not in WARNINGS
+            n_more += note.kind != "header-has-numbers"
     columns = [
         f"{n:,} {what}" if k else f"{counted(n, 'column')} {what}" for k, (what, n) in enumerate(n_columns.items())
     ]
-    return (*dict.fromkeys(short_texts), *columns, *([counted(n_more, "more note")] if n_more else []))
+    return (*others, *columns, *([counted(n_more, "more note")] if n_more else []))
 
 
 def warnings_of(notes: Sequence[Note]) -> tuple[str, ...]:
-    """Notes that cast doubt on the whole answer, one sentence each."""
-    sentences = describe_notes([note for note in notes if note.kind in WARNINGS])
+    """Notes that cast doubt on the whole answer, one sentence each; they are shown in full beside it."""
+    sentences = describe_notes([note for note in notes if note.kind == "header-has-numbers"])
     return tuple(f"{text[0].upper()}{text[1:]}." for text in sentences)
 
 
 def leaks_of(notes: Sequence[Note]) -> tuple[str, ...]:
     """Columns that predict nearly all labels alone."""
     return tuple(name for note in notes if note.kind == "leak" for name in note.columns)
-
-
-def _describe(note: Note) -> str:
-    sentence = NOTES[note.kind].sentence
-    return sentence(note) if callable(sentence) else sentence.format(**_parts(note))
 
 
 def _parts(note: Note) -> dict[str, Any]:
@@ -71,6 +62,10 @@ def _parts(note: Note) -> dict[str, Any]:
         "them": verb(note.columns, "it", "them"),
         "n": n,
         "m": m,
+        "n_rows": counted(n, "row"),
+        "m_rows": counted(m, "row"),
+        "n_lines": counted(n, "blank line"),
+        "edges": list_all(note.edges[0]) if note.edges else "",
         "counts": _with_details(note.columns, note.counts),
         "word": "".join(note.words[:1]),
         "words": _with_details(note.columns, note.words),
@@ -80,10 +75,8 @@ def _parts(note: Note) -> dict[str, Any]:
 
 def _with_details(names: Sequence[str], details: Sequence[Any]) -> str:
     """Names with a number or a word each: age (5) and pay (1,200)."""
-    both = zip(names, details, strict=False)
-    return list_first(
-        [f"{name} ({detail:,})" if isinstance(detail, int) else f"{name} ({detail})" for name, detail in both]
-    )
+    texts = (f"{detail:,}" if isinstance(detail, int) else detail for detail in details)
+    return list_first([f"{name} ({text})" for name, text in zip(names, texts, strict=False)])
 
 
 def _describe_leak(note: Note) -> str:
@@ -130,92 +123,81 @@ def _describe_mixtures(note: Note) -> str:
     )
 
 
-class NoteWords(NamedTuple):
-    """A kind of note in words."""
-
-    sentence: str | Callable[[Note], str]
-    """A function of the note, or a format string with its :func:`_parts` in braces."""
-    short: str = ""
-    """A few words; notes without them are only counted."""
-    of_columns: str = ""
-    """The same, to follow the number of columns."""
+def _not_a_feature(role: str) -> tuple[str, str]:
+    return f"the column {{quoted}} of X {role}, so it is not a feature", ""
 
 
-_KEPT = "the column {{quoted}} of X has the name of the {} but different values; it is kept as a feature"
-NOTES: dict[NoteKind, NoteWords] = {
-    "label-taken-out": NoteWords("the column {quoted} of X is the label or a recoding of it, so it is not a feature"),
-    "weights-taken-out": NoteWords("the column {quoted} of X holds the weights, so it is not a feature"),
-    "groups-taken-out": NoteWords("the column {quoted} of X holds the groups, so it is not a feature"),
-    "label-name-kept": NoteWords(_KEPT.format("label")),
-    "weights-name-kept": NoteWords(_KEPT.format("weights")),
-    "groups-name-kept": NoteWords(_KEPT.format("groups")),
-    "looks-like-groups": NoteWords(
+def _kept(role: str) -> tuple[str, str]:
+    return f"the column {{quoted}} of X has the name of the {role} but different values; it is kept as a feature", ""
+
+
+NOTES: dict[NoteKind, tuple[str | Callable[[Note], str], str]] = {
+    "label-taken-out": _not_a_feature("is the label or a recoding of it"),
+    "weights-taken-out": _not_a_feature("holds the weights"),
+    "groups-taken-out": _not_a_feature("holds the groups"),
+    "label-name-kept": _kept("label"),
+    "weights-name-kept": _kept("weights"),
+    "groups-name-kept": _kept("groups"),
+    "looks-like-groups": (
         "{quoted} looks like a unit with repeated rows ({n:,} values, about {m:,} rows each): if rows of one unit"
         " are not independent, give groups={quoted} (--groups) to relevance, audit or report",
         "rows may repeat units",
     ),
-    "leak": NoteWords(_describe_leak, of_columns="that may leak the label"),
-    "collected": NoteWords("X is a lazy frame and was collected"),
-    "aligned": NoteWords("the {first} was aligned with X by its index"),
-    "index-differs": NoteWords("the index of the {first} differs from that of X; rows are matched by position"),
-    "missing-value": NoteWords("missing cells count as a separate value in {counts}", of_columns="with missing cells"),
-    "missing-dropped": NoteWords(
-        lambda note: (
-            f"left out: {note.counts[0]:,} of {counted(note.counts[1], 'row')} with missing cells in"
-            f" {list_first(note.columns)}"
-        ),
+    "leak": (_describe_leak, "# that may leak the label"),
+    "collected": ("X is a lazy frame and was collected", ""),
+    "aligned": ("the {first} was aligned with X by its index", ""),
+    "index-differs": ("the index of the {first} differs from that of X; rows are matched by position", ""),
+    "missing-value": ("missing cells count as a separate value in {counts}", "# with missing cells"),
+    "missing-dropped": (
+        "left out: {n:,} of {m_rows} with missing cells in {names}",
         "rows with missing cells left out",
     ),
-    "label-missing": NoteWords(
-        lambda note: f"left out: {counted(note.counts[0], 'row')} without a label", "rows without a label left out"
+    "label-missing": ("left out: {n_rows} without a label", "rows without a label left out"),
+    "label-binned": ("the label {quoted} was divided into {n} bins, with edges at {edges}", "label binned"),
+    "binned": (_describe_bins, "# binned"),
+    "binned-time": (_describe_bins, "# binned"),
+    "binned-in-steps": (_describe_bins, "# binned"),
+    "date-parts": (
+        "parts of dates as features: {names} (none with date_parts=False, --no-date-parts)",
+        "# from dates",
     ),
-    "label-binned": NoteWords(
-        lambda note: (
-            f"the label {quoted(note.columns[0])} was divided into {note.counts[0]} bins, with edges at"
-            f" {list_all(note.edges[0])}"
-        ),
-        "label binned",
-    ),
-    "binned": NoteWords(_describe_bins, of_columns="binned"),
-    "binned-time": NoteWords(_describe_bins, of_columns="binned"),
-    "binned-in-steps": NoteWords(_describe_bins, of_columns="binned"),
-    "date-parts": NoteWords(
-        "parts of dates as features: {names} (none with date_parts=False, --no-date-parts)", of_columns="from dates"
-    ),
-    "set-aside": NoteWords(
-        'set aside as identifiers: {names}; keep {them} with ids="keep" (--ids keep)', of_columns="set aside"
-    ),
-    "folded": NoteWords(
+    "set-aside": ('set aside as identifiers: {names}; keep {them} with ids="keep" (--ids keep)', "# set aside"),
+    "folded": (
         "merged values that differ only in case or spaces: {spellings}; keep them apart with fold_case=False"
         " (--no-fold-case)",
-        of_columns="with merged spellings",
+        "# with merged spellings",
     ),
-    "may-fold": NoteWords("fold_case=True (--fold-case) would merge: {spellings}", of_columns="with several spellings"),
-    "encoding": NoteWords("read as {word} text", "encoding detected"),
-    "not-utf-8": NoteWords(
-        "not UTF-8 (byte {n:,}), so read as Latin-1 text; save it as UTF-8 if letters look wrong", "read as Latin-1"
+    "may-fold": ("fold_case=True (--fold-case) would merge: {spellings}", "# with several spellings"),
+    "encoding": ("read as {word} text", "encoding detected"),
+    "not-utf-8": (
+        "not UTF-8 (byte {n:,}), so read as Latin-1 text; save it as UTF-8 if letters look wrong",
+        "read as Latin-1",
     ),
-    "blank-lines": NoteWords(lambda note: f"skipped {counted(note.counts[0], 'blank line')}", "blank lines skipped"),
-    "separator": NoteWords("detected separator: {word} (override with --separator)", "separator detected"),
-    "first-line-is-data": NoteWords("the first line is data, because --names was given"),
-    "header-has-numbers": NoteWords(
-        "the first line, used as column names, contains numbers; if it is data, use --no-header"
+    "blank-lines": ("skipped {n_lines}", "blank lines skipped"),
+    "separator": ("detected separator: {word} (override with --separator)", "separator detected"),
+    "first-line-is-data": ("the first line is data, because --names was given", ""),
+    "header-has-numbers": (
+        "the first line, used as column names, contains numbers; if it is data, use --no-header",
+        "",
     ),
-    "empty-column": NoteWords(
-        "left out the last column, which is empty: lines end with a separator", "empty last column left out"
+    "empty-column": (
+        "left out the last column, which is empty: lines end with a separator",
+        "empty last column left out",
     ),
-    "first-sheet": NoteWords("read the first sheet of the workbook", "first sheet"),
-    "held-by-duckdb": NoteWords(
-        "large table, held and counted by DuckDB (--engine memory reads it as a whole)", "counted by DuckDB"
+    "first-sheet": ("read the first sheet of the workbook", "first sheet"),
+    "held-by-duckdb": (
+        "large table, held and counted by DuckDB (--engine memory reads it as a whole)",
+        "counted by DuckDB",
     ),
-    "spaces-stripped": NoteWords("spaces around values were stripped", "spaces stripped"),
-    "unnamed-columns": NoteWords("columns without a name: {names}", of_columns="without a name"),
-    "numbered-names": NoteWords("repeated column names were numbered: {names}", "repeated names numbered"),
-    "read-as-missing": NoteWords(_describe_missing_words, "words read as missing"),
-    "words-read-as-missing": NoteWords(_describe_missing_words, "words read as missing"),
-    "numbers-and-words": NoteWords(_describe_mixtures, of_columns="with words among numbers"),
-    "decimal-commas": NoteWords("decimal commas in {names}", of_columns="with decimal commas"),
-    "read-as-numbers": NoteWords(_describe_numbers, of_columns="read as numbers"),
-    "read-as-dates": NoteWords("read as dates: {words}", of_columns="read as dates"),
+    "spaces-stripped": ("spaces around values were stripped", "spaces stripped"),
+    "unnamed-columns": ("columns without a name: {names}", "# without a name"),
+    "numbered-names": ("repeated column names were numbered: {names}", "repeated names numbered"),
+    "read-as-missing": (_describe_missing_words, "words read as missing"),
+    "words-read-as-missing": (_describe_missing_words, "words read as missing"),
+    "numbers-and-words": (_describe_mixtures, "# with words among numbers"),
+    "decimal-commas": ("decimal commas in {names}", "# with decimal commas"),
+    "read-as-numbers": (_describe_numbers, "# read as numbers"),
+    "read-as-dates": ("read as dates: {words}", "# read as dates"),
 }
-"""Every kind of note in words."""
+"""Every kind of note: a sentence, or a format string with its :func:`_parts`; and a few words for the line about the
+table, which follow the number of columns if they begin with "#". Notes without such words are only counted."""

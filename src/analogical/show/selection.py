@@ -1,15 +1,19 @@
-"""A selection as a view: the features in the order selected, what they explain together, and what was left out."""
+"""A selection and redundancies as views: which features predict the label together, and which columns add nothing."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from analogical.questions.redundancies import COPY, Redundancies
 from analogical.questions.select import Selection
 from analogical.show.notes import leaks_of
 from analogical.show.sentences import StatusWords
 from analogical.show.views import Cell, View, number_column, tabulate, text_column
 from analogical.show.words import LONG_NAME, counted, list_all, list_first, percent, quoted, shown, verb
 
-__all__ = ["REASONS", "Step", "selection_steps", "view_selection"]
+if TYPE_CHECKING:
+    from analogical.questions.selector import Dropped
+
+__all__ = ["REASONS", "Step", "describe_dropped", "selection_steps", "view_redundancies", "view_selection"]
 
 REASONS: dict[str, StatusWords] = {
     "gain": StatusWords("good", "adds most"),
@@ -34,38 +38,35 @@ class Step(NamedTuple):
 
 def view_selection(result: Selection) -> View:
     """The features in the order selected with what they explain, why the selection stopped, and what was left out."""
-    steps = selection_steps(result)
-    leaks = leaks_of(result.notes)
+    steps, leaks, n = selection_steps(result), set(leaks_of(result.notes)), counted(len(result.names), "feature")
 
     def why(step: Step) -> Cell:
-        return Cell(f"{step.why}, leak?" if set(step.features) & set(leaks) else step.why, REASONS[step.reason].tone)
+        return Cell(f"{step.why}, leak?" if leaks & set(step.features) else step.why, REASONS[step.reason].tone)
 
-    table = tabulate(
-        steps,
-        [
-            text_column("feature", lambda step: " × ".join(map(shown, step.features)), may_shorten=True),
-            number_column("adds", lambda step: "-" if step.adds is None else percent(step.adds)),
-            number_column("explained", lambda step: Cell(percent(step.explained), bar=step.explained)),
-            text_column("why", why, may_wrap=True, drop_order=1),
-        ],
-    )
+    columns = [
+        text_column("feature", lambda step: " × ".join(map(shown, step.features)), may_shorten=True),
+        number_column("adds", lambda step: "-" if step.adds is None else percent(step.adds)),
+        number_column("explained", lambda step: Cell(percent(step.explained), bar=step.explained)),
+        text_column("why", why, may_wrap=True, drop_order=1),
+    ]
+    headline = f"None of {n} predicts {quoted(result.label)}, alone or with one or two others."
+    if result.features:
+        together = " together" if len(result.features) > 1 else ""
+        headline = (
+            f"{len(result.features):,} of {n} {verb(result.features, 'explains', 'explain')}"
+            f" {percent(float(result.explained[-1]))} of {quoted(result.label)}{together}."
+        )
+    by: dict[str, list[str]] = {}
+    for item in result.carried:
+        by.setdefault(shown(item.by[0], LONG_NAME) if len(item.by) == 1 else "all of these", []).append(item.feature)
+    groups = "; to ".join(f"{other}: {list_first(names, 3)}" for other, names in by.items())
+    carried = f"Left out, because they add little to {groups}." if groups else ""
     return View(
-        headline=_answer(result),
-        tables=(table,) if result.features else (),
-        lines=tuple(filter(None, (_describe_stop(result), _describe_carried(result)))),
-        about=(counted(result.n_rows, "row"), counted(len(result.names), "feature")),
+        headline=headline,
+        tables=(tabulate(steps, columns),) if result.features else (),
+        lines=tuple(filter(None, (_describe_stop(result), carried))),
+        about=(counted(result.n_rows, "row"), n),
         explanation=tuple(_explain(result)),
-    )
-
-
-def _answer(result: Selection) -> str:
-    n, label = counted(len(result.names), "feature"), quoted(result.label)
-    if not result.features:
-        return f"None of {n} predicts {label}, alone or with one or two others."
-    together = " together" if len(result.features) > 1 else ""
-    return (
-        f"{len(result.features):,} of {n} {verb(result.features, 'explains', 'explain')}"
-        f" {percent(float(result.explained[-1]))} of {label}{together}."
     )
 
 
@@ -104,16 +105,6 @@ def _describe_stop(result: Selection) -> str:
     return f"No other feature adds more than chance would, or is significant; the next is {following}."
 
 
-def _describe_carried(result: Selection) -> str:
-    """Features that predict the label alone and add little to one selected feature, or to all of them."""
-    by: dict[str, list[str]] = {}
-    for item in result.carried:
-        other = shown(item.by[0], LONG_NAME) if len(item.by) == 1 else "all of these"
-        by.setdefault(other, []).append(item.feature)
-    groups = "; to ".join(f"{other}: {list_first(names, 3)}" for other, names in by.items())
-    return f"Left out, because they add little to {groups}." if groups else ""
-
-
 def _explain(result: Selection) -> list[str]:
     """What the columns mean, and the threshold of the selection."""
     sentences = [
@@ -128,3 +119,51 @@ def _explain(result: Selection) -> list[str]:
         n_rare = len(result.classes) - result.n_classes + 1
         sentences.append(f"The {n_rare:,} rarest of {len(result.classes):,} classes were merged.")
     return sentences
+
+
+# ---------------------------------------------------------------- redundancies
+
+
+def view_redundancies(result: Redundancies) -> View:
+    """One line per finding: constants, columns with the same information, those that others determine, near-copies."""
+    lines = [  # a column, why it is redundant, and how many rows tested it
+        *((name, "one value only", "") for name in result.constants),
+        *((name, f"same information as {shown(first)}", "") for first, *rest in result.renamings for name in rest),
+        *((d.feature, f"determined by {list_all(d.determined_by)}", f"{d.support:,}") for d in result.dependencies),
+    ]
+    near = [(c.feature, f"{shown(c.of)} leaves {percent(c.left)} of it open", "") for c in result.near_copies]
+    columns = [
+        text_column("column", lambda line: shown(line[0]), may_shorten=True),
+        text_column("redundancy", lambda line: line[1], may_wrap=True),
+        *([number_column("tests", lambda line: line[2], drop_order=1)] if result.dependencies else []),
+    ]
+    exact = {name for name, *_ in lines}
+    n, n_exact, n_near = counted(len(result.names), "column"), len(exact), len({name for name, *_ in near} - exact)
+    headline = f"{n_exact:,} of {n} {'is' if n_exact == 1 else 'are'}" if n_exact else f"None of {n} is"
+    nearly = f"; {n_near:,} {'more ' if n_exact else ''}nearly {'is' if n_near == 1 else 'are'}" if n_near else ""
+    open_means = "Open: share of a column's entropy that is left when the other is known; numbers are compared in their"
+    return View(
+        f"{headline} redundant{nearly}.",
+        tables=(tabulate([*lines, *near], columns),) if lines or near else (),
+        lines=tuple(filter(None, [f"{open_means} bins." if near else "", _not_searched(result)])),
+        about=(counted(result.n_rows, "row"), n),
+        explanation=(
+            *(["tests: rows that could have contradicted the dependency, and did not."] if result.dependencies else []),
+            *([f"relevance treats a column as a copy if at most {percent(COPY)} of it is open."] if near else []),
+        ),
+    )
+
+
+def _not_searched(result: Redundancies) -> str:
+    """What was not searched: too many columns, or not requested."""
+    if not result.searched_one:
+        return "Dependencies on one column and near-copies were not searched: there are too many columns."
+    if not result.searched_near:
+        return "Dependencies on two columns and near-copies were not searched: there are too many columns."
+    return "" if result.searched_two else "Dependencies on two columns were not searched."
+
+
+def describe_dropped(dropped: "Dropped") -> str:
+    """Why a feature was left out, in one line."""
+    why = {"constant": "one value only", "id": "an identifier, distinct in nearly every row"}.get(dropped.reason)
+    return f"{shown(dropped.feature)}: {why or f'the same information as {shown(dropped.in_favour_of[0])}'}"

@@ -21,27 +21,6 @@ from analogical.show.words import (
 if TYPE_CHECKING:
     from analogical.questions.interactions import Interactions
 
-__all__ = [
-    "MIXED",
-    "NOT_ADJUSTED",
-    "NOT_CAUSES",
-    "PAPER_STATUSES",
-    "ROW_NAMES",
-    "STATUSES",
-    "Sizes",
-    "StatusWords",
-    "agreeing_on",
-    "assumed",
-    "describe_context",
-    "describe_direction",
-    "has_direction",
-    "held_fixed",
-    "interaction_sizes",
-    "no_partner",
-    "sizes_in_points",
-    "status_cell",
-]
-
 
 class StatusWords(NamedTuple):
     """How a status or a reason is shown, and what it means."""
@@ -70,8 +49,6 @@ MIXED = "the direction depends on other features"
 NOT_CAUSES = "Differences are associations given the recorded features, not causes."
 NOT_ADJUSTED = "Intervals are not adjusted: one may exclude 0 beside a p that is not significant."
 ROW_NAMES = "Rows have the names of the dataframe, or numbers from 0."
-MAX_NAMED = 12
-"""Maximum number of given features that a sentence names."""
 
 
 def status_cell(status: Status) -> Cell:
@@ -81,7 +58,7 @@ def status_cell(status: Status) -> Cell:
 
 def agreeing_on(names: Sequence[str]) -> str:
     """Which rows are compared, as part of a sentence."""
-    return f"rows that agree on {list_first(names, MAX_NAMED)}" if names else "all rows"
+    return f"rows that agree on {list_first(names, 12)}" if names else "all rows"
 
 
 def describe_context(context: Sequence[tuple[str, Any]]) -> str:
@@ -94,7 +71,7 @@ def held_fixed(given: str | Sequence[str], deciding: Sequence[str]) -> str:
     if given == "all":
         return "all other features"
     names = deciding if given == "auto" else given
-    return list_first(names, MAX_NAMED) if names else "nothing"
+    return list_first(names, 12) if names else "nothing"
 
 
 def assumed(n_groups: int | None) -> str:

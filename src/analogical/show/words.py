@@ -7,42 +7,12 @@ from itertools import zip_longest
 from textwrap import wrap
 from typing import Any
 
-__all__ = [
-    "count_left_out",
-    "counted",
-    "in_points",
-    "interaction_points",
-    "list_all",
-    "list_first",
-    "marked",
-    "number",
-    "p_value",
-    "p_words",
-    "percent",
-    "point_interval",
-    "points_of",
-    "quoted",
-    "shorten",
-    "shorten_apart",
-    "shorten_end",
-    "shown",
-    "signed",
-    "signed_share",
-    "three_decimals",
-    "verb",
-    "width_of",
-    "wrap_sentence",
-    "wrap_words",
-]
-
 INVISIBLE = frozenset(
     map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10)))
 )
 """Printable characters that show nothing: values that differ only by one would look the same."""
 LONG_NAME = 60
 """Names in sentences are cut to this length."""
-MISSING_CELL = "(missing)"
-"""How a missing cell is written."""
 
 
 def shown(value: Any, limit: int | None = None) -> str:
@@ -50,7 +20,7 @@ def shown(value: Any, limit: int | None = None) -> str:
 
     Control characters, invisible ones and those that change the direction of writing become escape sequences.
     """
-    text = MISSING_CELL if value is None else str(value)
+    text = "(missing)" if value is None else str(value)
     if not text.isascii() or not text.isprintable():
         text = "".join(c if c.isprintable() and c not in INVISIBLE else _escaped(c) for c in text)
     return text if limit is None or len(text) <= limit else text[: limit - 3] + "..."

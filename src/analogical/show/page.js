@@ -4,7 +4,10 @@
   const table = document.getElementById("ranked");
   const body = table.tBodies[0];
   const rows = Array.from(body.rows);
-  const atOnce = Number(table.dataset.atOnce);
+  const heads = Array.from(table.tHead.rows[0].cells);
+  const ranks = new Map(rows.map((row, rank) => [row, rank]));
+  const features = Number(table.dataset.features);
+  const atOnce = 20;
   const filter = document.getElementById("filter");
   const all = document.getElementById("all");
   const shown = document.getElementById("shown");
@@ -15,19 +18,20 @@
     controls.hidden = "table" in controls.dataset && rows.length <= few;
   }
   all.hidden = showAll;
-  const more = all.textContent;
+  const more = rows.length < features ? "Show the best " + rows.length : "Show all " + features + " features";
+  all.textContent = more;
 
   const update = () => {
     const wanted = filter.value.trim().toLowerCase();
     let matching = 0;
     let visible = 0;
     for (const row of Array.from(body.rows)) {
-      const matches = (row.dataset.name + " " + row.dataset.status).toLowerCase().includes(wanted);
+      const matches = (row.cells[1].textContent + " " + row.cells[row.cells.length - 1].textContent).toLowerCase().includes(wanted);
       matching += matches;
       row.hidden = !matches || (!showAll && !wanted && visible >= atOnce);
       visible += !row.hidden;
     }
-    shown.textContent = visible < table.dataset.features ? visible + " of " + table.dataset.features + " features shown" : "";
+    shown.textContent = visible < features ? visible + " of " + features + " features shown" : "";
   };
   filter.addEventListener("input", update);
   all.addEventListener("click", () => {
@@ -38,27 +42,27 @@
   });
 
   const sortBy = (head) => {
-    const key = head.dataset.key;
-    const isText = "text" in head.dataset;
-    const first = key === "size" || key === "alone" ? "descending" : "ascending";
+    const place = heads.indexOf(head);
+    const isText = head.classList.contains("text");
+    const text = (row) => row.cells[place].textContent.trim();
+    const size = (row) => text(row).startsWith("<") ? 0 : parseFloat(text(row).replace(/[^-.\d ]/g, ""));
+    const first = isText || /^(#|p adj)/.test(head.textContent) ? "ascending" : "descending";
     const now = head.getAttribute("aria-sort");
     const next = now === null ? first : now === "ascending" ? "descending" : "ascending";
-    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+    for (const other of heads) other.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", next);
     const sign = next === "ascending" ? 1 : -1;
-    const known = (row) => row.dataset[key] !== "";
+    const known = (row) => text(row) !== "-";
     rows.sort((a, b) => {
       if (known(a) !== known(b)) return known(a) ? -1 : 1;
-      const x = a.dataset[key];
-      const y = b.dataset[key];
-      const order = isText ? x.localeCompare(y) : Number(x) - Number(y);
-      return sign * order || Number(a.dataset.rank) - Number(b.dataset.rank);
+      const order = isText ? text(a).localeCompare(text(b)) : size(a) - size(b);
+      return sign * order || ranks.get(a) - ranks.get(b);
     });
     body.append(...rows);
     update();
   };
-  for (const head of table.tHead.rows[0].cells) {
-    if (!head.dataset.key) continue;
+  for (const head of heads) {
+    if (head.classList.contains("chart")) continue;
     const button = document.createElement("button");
     button.type = "button";
     button.append(...head.childNodes);
