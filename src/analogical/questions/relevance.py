@@ -9,7 +9,7 @@ import numpy as np
 
 from analogical._checks import check_confidence
 from analogical._progress import Progress, progress_line, timed
-from analogical._results import EntryResult, entry_at, per_entry
+from analogical._results import Result, entry_at, per_entry
 from analogical._types import EngineName, Floats, Ints, Note, Positions
 from analogical.arguments import check_given, study_of
 from analogical.columns.encode import encode_table
@@ -116,7 +116,7 @@ class FeatureColumn:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Relevance(EntryResult):
+class Relevance(Result):
     """Relevance of every feature of a table for its label, in column order.
 
     ``result["sex"]`` is one feature as a dictionary, ``len(result)`` the number of features.
