@@ -281,7 +281,7 @@ def test_names_of_the_data_never_become_formulas(tmp_path):
         select(table, labels, 2, **odd).plot(),
     ):
         assert_readable(ax, most=40)
-        save_figure(ax.figure, tmp_path / "odd.svg")
+    save_figure(ax.figure, tmp_path / "odd.svg")
 
 
 def test_near_copies_are_drawn_with_what_they_leave_open():

@@ -3,7 +3,7 @@
 import csv
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
@@ -172,6 +172,7 @@ class Reading:
         named = [field for field in fields(self) if field.name in ColumnOptions.__annotations__]
         options = {f.name: value for f in named if (value := getattr(self, f.name)) not in (f.default, [])}
         file_notes: tuple[Note, ...] = ()
+        own_label = None
         if _is_built_in(file):
             if self.engine not in ("auto", "memory"):
                 raise InputError(f"The built-in table {file} is counted in memory; leave out --engine {self.engine}.")
@@ -180,30 +181,27 @@ class Reading:
                 raise InputError(f"The built-in table {file} has its weights, {WEIGHTS!r}; leave out --weights.")
             table = load_table(file)
             frame: Any = NamedLists(table.columns())  # no dataframe library is loaded
-            title, label = f"built-in table {file}", self.label or table.label
+            title, own_label = f"built-in table {file}", table.label
         else:
             title, frame, file_notes = _open(file, text_format, self.engine, self.master)
-            label = self.label or frame.columns[-1]
         notes, about = list(describe_notes(file_notes)), list[str]()
-        if label != self.label and not _is_built_in(file):
-            first, last = frame.columns[0], label
+        first, last = frame.columns[0], frame.columns[-1]
+        label = self.label or own_label or last
+        if not self.label and own_label is None:
             is_first_likely = first.lower() in LABELS and last.lower() not in LABELS
             notes.append(
                 f"label: the last column, {last!r} (override with --label"
                 f"{f'; is it {first!r}, the first column?' if is_first_likely else ''})"
             )
             about.append(f"label: last column{f', or {quoted(first)}?' if is_first_likely else ''}")
-        for role in ("features", "ignore"):
-            if role in options:
-                options[role] = split_names(options[role], frame)
+        options |= {role: split_names(options[role], frame) for role in ("features", "ignore") if role in options}
         if self.ignore is not None:
             notes.append(f"ignored: {', '.join(options['ignore'])}")
         if "bins" in options:
             options["bins"] = _parse_bins(options["bins"])
         about += sum_up_notes(file_notes)
-        return Source(
-            title, frame, label, cast("ColumnOptions", options), tuple(notes), tuple(about), warnings_of(file_notes)
-        )
+        columns = cast("ColumnOptions", options)
+        return Source(title, frame, label, columns, tuple(notes), tuple(about), warnings_of(file_notes))
 
 
 LABELS = ("class", "label", "target", "y", "outcome")
@@ -269,18 +267,18 @@ def _number(text: str) -> Any:
 # ---------------------------------------------------------------- commands that read a table
 
 
-def reads_table(
-    *, without: tuple[str, ...] = (), writes: tuple[str, ...] = tuple(Output.__dataclass_fields__)
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def reads_table(*, without: Collection[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add the options for reading a table and writing a result to a command, which is called with both."""
-    output = {name: option for name, option in inspect.signature(Output).parameters.items() if name in writes}
-    reading = {name: option for name, option in inspect.signature(Reading).parameters.items() if name not in without}
+    reading, output = (
+        {name: option for name, option in inspect.signature(options).parameters.items() if name not in without}
+        for options in (Reading, Output)
+    )
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own = list(inspect.signature(command).parameters.values())[2:]
 
-        @wraps(command)
-        def read_and_run(file: str, quiet: bool, **typed: Any) -> None:
+        @wraps(command, assigned=("__name__", "__doc__"))
+        def read_and_run(file: File, quiet: Quiet = False, **typed: Any) -> None:
             if quiet:
                 be_quiet()
             written = Output(**{name: typed.pop(name) for name in output})
@@ -299,17 +297,9 @@ def reads_table(
             panel = parameter.annotation.__metadata__[0].rich_help_panel
             return parameter.default is not parameter.empty, panel is not None
 
-        def extra(name: str, annotation: Any, **default: Any) -> inspect.Parameter:
-            return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, **default)
-
-        parameters = [
-            extra("file", File),
-            *reading.values(),
-            *own,
-            *output.values(),
-            extra("quiet", Quiet, default=False),
-        ]
-        parameters = sorted((p.replace(kind=p.KEYWORD_ONLY) for p in parameters), key=place)
+        file, quiet, _ = inspect.signature(read_and_run, follow_wrapped=False).parameters.values()
+        together = (file, *reading.values(), *own, *output.values(), quiet)
+        parameters = sorted((p.replace(kind=p.KEYWORD_ONLY) for p in together), key=place)
         read_and_run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         read_and_run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return read_and_run

@@ -1,7 +1,7 @@
 """The commands that ask a question about a table: score, select, evidence, interactions, audit, report and others.
 
-Each one calls the function of the library of the same name (score calls relevance), which is imported when the command
-runs, so that help pages are fast.
+Each one calls the function of the library of the same name (score calls relevance), which the package imports when it
+is used, so that help pages are fast.
 """
 
 import shlex
@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+import analogical
 from analogical._checks import check_whole
 from analogical.cli.options import Confidence, GivenOption, Limit, Seed, Source, reads_table, split_names
 from analogical.cli.streams import say_notes, shows_progress, start_output
@@ -61,9 +62,7 @@ def score(
 
     - analogical score /data/visits --label readmitted --engine spark --master spark://host:7077
     """
-    from analogical.questions.relevance import relevance
-
-    result = relevance(
+    result = analogical.relevance(
         *source.data,
         **source.options,
         given=source.given(given),
@@ -71,11 +70,14 @@ def score(
         confidence=confidence,
         progress=shows_progress(),
     )
-    view = view_of(result)
-    output.write(result, source, also={"explanation": [view.headline, *view.lines, *view.explanation]}, paper=paper)
+    also = {}
+    if output.as_json:
+        view = view_of(result)
+        also["explanation"] = [view.headline, *view.lines, *view.explanation]
+    output.write(result, source, also=also, paper=paper)
 
 
-@reads_table(without=("groups",), writes=("explain", "plot", "as_json", "as_csv", "csv_safe"))
+@reads_table(without=("groups", "top"))
 def select(
     source: Source,
     output: Output,
@@ -93,12 +95,10 @@ def select(
 
     Example: analogical select survey.csv --label churned --k 5
     """
-    from analogical.questions import select as library
-
-    output.write(library.select(*source.data, k, **source.options), source)
+    output.write(analogical.select(*source.data, k, **source.options), source)
 
 
-@reads_table(writes=("explain", "plot", "as_json"))
+@reads_table(without=("top", "as_csv", "csv_safe"))
 def evidence(
     source: Source,
     output: Output,
@@ -123,7 +123,7 @@ def evidence(
     output.write(result, source, *([transitions] if transitions.counts else []), also=also)
 
 
-@reads_table(without=("groups",), writes=("explain", "plot", "as_json", "as_csv", "csv_safe"))
+@reads_table(without=("groups", "top"))
 def interactions(
     source: Source,
     output: Output,
@@ -147,23 +147,18 @@ def interactions(
     Example: analogical interactions monks-1 --pair head_shape,body_shape
     """
     if pair is not None:
-        from analogical.questions import squares as _squares
-
         two = split_names(pair)
         if len(two) != 2:
             raise InputError(f"--pair must name two columns, separated by a comma, got {pair!r}.")
         options = source.options.copy()
         options.pop("features", None)
-        output.write(_squares.squares(*source.data, *two, **options, given=source.given(given), limit=limit), source)
+        output.write(analogical.squares(*source.data, *two, **options, given=source.given(given), limit=limit), source)
         return
-    from analogical.questions import interactions as library
-
-    output.write(
-        library.interactions(*source.data, **source.options, given=source.given(given), confidence=confidence), source
-    )
+    result = analogical.interactions(*source.data, **source.options, given=source.given(given), confidence=confidence)
+    output.write(result, source)
 
 
-@reads_table(without=("features",), writes=("explain", "plot", "as_json", "as_csv", "csv_safe"))
+@reads_table(without=("features", "top"))
 def audit(
     source: Source,
     output: Output,
@@ -187,9 +182,7 @@ def audit(
 
     - analogical audit loans.csv --label approved --feature gender --given income,debt
     """
-    from analogical.questions import audit as library
-
-    result = library.audit(
+    result = analogical.audit(
         *source.data,
         feature,
         given=source.given(given),
@@ -201,7 +194,7 @@ def audit(
     output.write(result, source)
 
 
-@reads_table(without=("groups", "bin_label"), writes=("explain", "plot", "as_json", "as_csv", "csv_safe"))
+@reads_table(without=("groups", "bin_label", "top"))
 def redundancies(
     source: Source,
     output: Output,
@@ -217,14 +210,13 @@ def redundancies(
     Example: analogical redundancies survey.csv --label churned
     """
     from analogical.columns.choosing import unknown_column
-    from analogical.questions import redundancies as library
 
     if source.label not in source.frame.columns:
         raise unknown_column(source.label, source.frame.columns, "label")
     options: Any = dict(source.options)
     if "features" not in options:
         options["ignore"] = [*options.get("ignore", ()), source.label]
-    output.write(library.redundancies(source.frame, **options, max_determinants=max_determinants), source)
+    output.write(analogical.redundancies(source.frame, **options, max_determinants=max_determinants), source)
 
 
 @reads_table(without=("groups", "engine", "master"))
@@ -261,16 +253,15 @@ def compare(
     - analogical compare survey.csv --label churned --methods ari,mi --top 10 --plot methods.png
     """
     check_whole("--seed", seed, low=0)
-    from analogical.questions import compare as library
     from analogical.show.comparison import describe_not_installed
 
     names = None if methods is None else methods.split(",")
-    result = library.compare(*source.data, **source.options, methods=names, max_rows=max_rows, random_state=seed)
+    result = analogical.compare(*source.data, **source.options, methods=names, max_rows=max_rows, random_state=seed)
     notes = describe_not_installed() if methods is None else ()
     output.write(result, source, notes=notes)
 
 
-@reads_table(writes=())
+@reads_table(without=tuple(Output.__dataclass_fields__))
 def report(
     source: Source,
     _: Output,
@@ -305,9 +296,7 @@ def report(
     require_jinja()
     _refuse_target(target, force=force)
     audited = [name for names in protected or [] for name in split_names(names, source.frame)]
-    from analogical.questions import report as library
-
-    result = library.report(
+    result = analogical.report(
         *source.data,
         **source.options,
         given=source.given(given),

@@ -165,7 +165,11 @@ def show_table(table: Table, console: "Console | None" = None, *, indent: int = 
 
     console = console or _console()
     fitted = fit_table(
-        table, console.width - indent, keeps_all=not has_fixed_width(), writable=writable, blocks=can_write(EIGHTHS)
+        table,
+        console.width - indent,
+        keeps_all=not has_fixed_width(),
+        writable=str if console.encoding == "utf-8" else writable,
+        blocks=can_write(EIGHTHS),
     )
     for cells in fitted.lines:
         line = Text("  ").join(Text(cell.text, style=STYLES[cell.tone]) for cell in cells)
