@@ -190,6 +190,8 @@ def test_a_name_with_a_comma_is_a_name_if_the_table_has_it(run):
     for option, typed, left in (("--features", "a,b", "a,b"), ("--ignore", '"a,b"', "c"), ("--ignore", "c", "a,b")):
         content = json.loads(run("score", "-", "--json", option, typed, stdin=table)[1])
         assert [feature["name"] for feature in content["features"]] == [left]
+    given = json.loads(run("score", "-", "--json", "--given", "a,b", stdin=table)[1])["settings"]["given"]
+    assert given == ["a,b"]
 
 
 def test_weights_and_ignored_columns(run, tmp_path):

@@ -158,6 +158,12 @@ def test_features_that_cannot_be_chosen_are_refused(frame, options, message):
         relevance(frame, "y", **options)
 
 
+def test_the_label_is_no_feature_to_ask_about(frame):
+    for feature, given in (("y", "auto"), ("a", ["y"])):
+        with pytest.raises(InputError, match="feature names 'y', which is the label; choose another column"):
+            evidence(frame, "y", feature, given=given)
+
+
 # ---------------------------------------------------------------- the encoded table
 
 
