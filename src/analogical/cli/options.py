@@ -56,6 +56,8 @@ class Source:
     title: str
     frame: Any
     """A dataframe, or a table that is held elsewhere."""
+    columns: tuple[str, ...]
+    """Names of its columns."""
     label: str
     options: ColumnOptions
     """The column options that were typed, as every function of the library takes them."""
@@ -75,7 +77,7 @@ class Source:
         """The value of ``--given`` as the library takes it."""
         if text == "auto" or text == "all":
             return text
-        return [] if text == "none" else split_names(text, self.frame)
+        return [] if text == "none" else split_names(text, self.columns)
 
 
 def _about(name: str) -> str:
@@ -185,7 +187,9 @@ class Reading:
         else:
             title, frame, file_notes = _open(file, text_format, self.engine, self.master)
         notes, about = list(describe_notes(file_notes)), list[str]()
-        first, last = frame.columns[0], frame.columns[-1]
+        schema = getattr(frame, "collect_schema", None)  # of polars; its lazy frames warn when asked for their columns
+        columns = tuple(frame.columns if schema is None else schema().names())
+        first, last = columns[0], columns[-1]
         label = self.label or own_label or last
         if not self.label and own_label is None:
             is_first_likely = first.lower() in LABELS and last.lower() not in LABELS
@@ -194,14 +198,14 @@ class Reading:
                 f"{f'; is it {first!r}, the first column?' if is_first_likely else ''})"
             )
             about.append(f"label: last column{f', or {quoted(first)}?' if is_first_likely else ''}")
-        options |= {role: split_names(options[role], frame) for role in ("features", "ignore") if role in options}
+        options |= {role: split_names(options[role], columns) for role in ("features", "ignore") if role in options}
         if self.ignore is not None:
             notes.append(f"ignored: {', '.join(options['ignore'])}")
         if "bins" in options:
             options["bins"] = _parse_bins(options["bins"])
         about += sum_up_notes(file_notes)
-        columns = cast("ColumnOptions", options)
-        return Source(title, frame, label, columns, tuple(notes), tuple(about), warnings_of(file_notes))
+        typed = cast("ColumnOptions", options)
+        return Source(title, frame, columns, label, typed, tuple(notes), tuple(about), warnings_of(file_notes))
 
 
 LABELS = ("class", "label", "target", "y", "outcome")
@@ -236,9 +240,9 @@ def _open(
     return f"{file} on {master}", read.frame, read.notes
 
 
-def split_names(text: str, frame: Any = None) -> list[str]:
+def split_names(text: str, columns: Collection[str] = ()) -> list[str]:
     """Names separated by commas, those that contain a comma in double quotes; or the whole text, if it is a column."""
-    if frame is not None and text in frame.columns:
+    if text in columns:
         return [text]
     return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
 

@@ -211,8 +211,8 @@ def redundancies(
     """
     from analogical.columns.choosing import unknown_column
 
-    if source.label not in source.frame.columns:
-        raise unknown_column(source.label, source.frame.columns, "label")
+    if source.label not in source.columns:
+        raise unknown_column(source.label, source.columns, "label")
     options: Any = dict(source.options)
     if "features" not in options:
         options["ignore"] = [*options.get("ignore", ()), source.label]
@@ -295,7 +295,7 @@ def report(
     target = Path(out)
     require_jinja()
     _refuse_target(target, force=force)
-    audited = [name for names in protected or [] for name in split_names(names, source.frame)]
+    audited = [name for names in protected or [] for name in split_names(names, source.columns)]
     result = analogical.report(
         *source.data,
         **source.options,
