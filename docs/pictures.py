@@ -16,7 +16,7 @@ import numpy as np
 from analogical import Study, audit, compare, interactions, load_table, relevance, select
 from analogical.paper import sample
 from analogical.plot import plot_forest, save_figure
-from analogical.plot.canvas import CHANGED, EFFECT, GRID, INK, MUTED, NEUTRAL, new_axes
+from analogical.plot.canvas import COLOURS, new_axes
 
 DPI = 130
 """Enough for a page, and below 100 kB a picture."""
@@ -78,9 +78,9 @@ def counting_loans() -> Any:
         (70, "3  same debt and label", by_label, f"unchanged = {_sum_of_twos(by_label)} = {unchanged}"),
     )
     for left, title, groups, sum_of_twos in panels:
-        ax.text(left, 8.0, title, weight="bold", color=INK, fontsize=11)
+        ax.text(left, 8.0, title, weight="bold", color=COLOURS.ink, fontsize=11)
         for at, word in zip((3, 11, 20), ("income", "debt", "approved"), strict=True):
-            ax.text(left + at, 7.2, word, color=MUTED, fontsize=9)
+            ax.text(left + at, 7.2, word, color=COLOURS.muted, fontsize=9)
         y = 6.4
         for group in groups:
             if left:
@@ -88,20 +88,27 @@ def counting_loans() -> Any:
                 style = "round,pad=0,rounding_size=0.25"
                 ax.add_patch(
                     FancyBboxPatch(
-                        box, 28.6, len(group) - 0.06, boxstyle=style, fc=GRID, ec="none", mutation_aspect=0.3
+                        box, 28.6, len(group) - 0.06, boxstyle=style, fc=COLOURS.grid, ec="none", mutation_aspect=0.3
                     )
                 )
             for k in group:
-                ax.text(left + 1, y, str(k), color=MUTED, fontsize=9, va="center")
-                for at, word, colour in ((3, rows[k][0], CHANGED), (11, rows[k][1], INK), (20, labels[k], EFFECT)):
+                ax.text(left + 1, y, str(k), color=COLOURS.muted, fontsize=9, va="center")
+                for at, word, colour in (
+                    (3, rows[k][0], COLOURS.changed),
+                    (11, rows[k][1], COLOURS.ink),
+                    (20, labels[k], COLOURS.effect),
+                ):
                     dropped = left and at == 3
-                    ax.text(left + at, y, word, color=NEUTRAL if dropped else colour, fontsize=10, va="center")
+                    ax.text(left + at, y, word, color=COLOURS.neutral if dropped else colour, fontsize=10, va="center")
                 y -= 1
             y -= 0.25 if left else 0
-        ax.text(left + 1, 0.5, sum_of_twos, color=INK, fontsize=10)
+        ax.text(left + 1, 0.5, sum_of_twos, color=COLOURS.ink, fontsize=10)
     changed = pairs - unchanged
     ax.text(
-        0, -0.7, f"changed = {pairs} - {unchanged} = {changed}     index of income = {changed} / {pairs}", color=INK
+        0,
+        -0.7,
+        f"changed = {pairs} - {unchanged} = {changed}     index of income = {changed} / {pairs}",
+        color=COLOURS.ink,
     )
     return ax
 

@@ -139,10 +139,13 @@ def test_audit_as_json_with_given_and_ignore(run, tmp_path):
             ("evidence", "berkeley", "--feature", "gender", "--limit", "-1"),
             "--limit must be a whole number from 0, got -1",
         ),
-        (("evidence", "berkeley", "--feature", "admitted"), "--feature names 'admitted', which is the label"),
-        (("audit", "berkeley", "--feature", "count"), "--feature names 'count', which holds the weights"),
+        (("evidence", "berkeley", "--feature", "admitted"), "feature names 'admitted', which is the label"),
+        (("audit", "berkeley", "--feature", "count"), "no column 'count' to take as feature; it has"),
         (("audit", "berkeley", "--feature", "gender", "--given", "town"), "no column 'town' to take as feature"),
-        (("evidence", "berkeley", "--feature", "gender", "--given", "admitted"), "no column 'admitted' to take as"),
+        (
+            ("evidence", "berkeley", "--feature", "gender", "--given", "admitted"),
+            "feature names 'admitted', which is the label",
+        ),
         (
             ("audit", "berkeley", "--feature", "gender", "--reference", "other"),
             "The feature 'gender' has no value 'other' to compare with; it has 'male', 'female'",

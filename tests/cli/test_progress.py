@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
-from analogical import interactions, relevance, report
-from analogical._progress import Clock, end_line, progress_line, working_on
+from analogical import _progress, interactions, relevance, report
+from analogical._progress import end_line, progress_line, start_clock, stop_clock, working_on
+from analogical.cli.streams import guarded_streams
 from analogical.duck.session import Session, ask
 
 
@@ -63,31 +64,31 @@ def test_progress_is_erased_when_all_is_done(use_terminal):
 
 def test_a_clock_says_the_seconds_and_is_erased(use_terminal):
     terminal = use_terminal()
-    Clock._count(Seconds(2))
+    _progress._tick(Seconds(2))
     assert seen(terminal).startswith("working: ")
-    Clock().stop()
+    stop_clock()
     assert seen(terminal) == ""
 
 
 def test_a_clock_names_what_is_done(use_terminal):
     terminal = use_terminal()
     with working_on("looking at the columns"):
-        Clock._count(Seconds(2))
+        _progress._tick(Seconds(2))
     assert seen(terminal).startswith("looking at the columns: ")
-    Clock._count(Seconds(2))
+    _progress._tick(Seconds(2))
     assert seen(terminal).startswith("working: ")
 
 
 def test_duckdb_says_what_it_does(use_terminal):
     terminal, session = use_terminal(), Session()
-    ask(session.connection, lambda: Clock._count(Seconds(1)), "grouping the rows")
+    ask(session.connection, lambda: _progress._tick(Seconds(1)), "grouping the rows")
     assert seen(terminal).startswith("grouping the rows: ")
 
 
 def test_a_clock_does_not_cover_progress(use_terminal):
     terminal = use_terminal()
     progress_line("comparing rows")(1, 2)
-    Clock._count(Seconds(2))
+    _progress._tick(Seconds(2))
     assert seen(terminal) == "comparing rows: 1 of 2"
 
 
@@ -106,7 +107,7 @@ def test_what_is_said_stands_on_a_line_of_its_own(run, monkeypatch, use_terminal
 def test_a_call_with_progress_says_what_is_done_while_its_table_is_encoded(monkeypatch, use_terminal):
     terminal = use_terminal()
     clocks = []
-    monkeypatch.setattr(Clock, "_count", staticmethod(clocks.append))
+    monkeypatch.setattr(_progress, "_tick", clocks.append)
     rows = [(a, b) for a in (0, 1) for b in (0, 1)] * 5
     labels = [a for a, b in rows]
     for function in (relevance, interactions, report):
@@ -114,10 +115,9 @@ def test_a_call_with_progress_says_what_is_done_while_its_table_is_encoded(monke
         function(rows, labels)
     assert len(clocks) == 3 + 1  # report asks relevance, after its own clock has stopped
     assert all(stopped.is_set() for stopped in clocks)
-    clock = Clock()
-    clock.start()
+    start_clock()
     relevance(rows, labels, progress=True)  # a command has its own clock
-    clock.stop()
+    stop_clock()
     assert len(clocks) == 3 + 1 + 1
     assert seen(terminal) == ""
 
@@ -126,7 +126,6 @@ def test_no_terminal_gets_no_clock(monkeypatch):
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr("threading.Thread.start", lambda _: pytest.fail("a thread was started"))
-    clock = Clock()
-    clock.start()
-    clock.stop()
+    with guarded_streams():
+        pass
     assert stream.getvalue() == ""

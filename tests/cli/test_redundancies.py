@@ -90,10 +90,10 @@ def test_features_of_evidence_are_the_columns_that_must_be_equal(run, towns):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--features", "twon"], "no column 'twon' to take as --features; did you mean 'town'?"),
+        (["--features", "twon"], "no column 'twon' to take as features; did you mean 'town'?"),
         (
             ["--features", "town", "--ignore", "size"],
-            "--features and --ignore cannot be used together; give one of them.",
+            "features and ignore cannot be used together; name columns to keep, or columns to leave out.",
         ),
         (["--max-determinants", "3"], "max_determinants must be a whole number from 1 to 2, got 3"),
         (["--json", "--csv"], "--json and --csv cannot be used together"),

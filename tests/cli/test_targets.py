@@ -49,7 +49,7 @@ def test_a_figure_that_cannot_be_written_is_one_sentence(run, tmp_path, name):
 
 
 def test_a_figure_that_cannot_be_written_is_refused_before_the_work(run, monkeypatch, tmp_path):
-    monkeypatch.setattr("analogical.cli.options.read_source", lambda *_, **__: pytest.fail("the table was read"))
+    monkeypatch.setattr("analogical.cli.options.Reading.read", lambda *_, **__: pytest.fail("the table was read"))
     for command in (["score"], ["select"], ["audit", "--feature", "sex"], ["interactions"], ["compare"]):
         code, out, err = run(*command, "titanic", "--plot", tmp_path / "x.docx")
         assert (code, out, err.count("\n")) == (2, "", 1)

@@ -10,7 +10,7 @@ import pytest
 
 import analogical
 from analogical import AnalogicalSelector, ColumnOptions, InputError, Study
-from analogical.cli import options as cli
+from analogical.cli.options import Reading
 from analogical.columns.rules import Rules, asked_of, rules_of, written_call
 from analogical.spark import relevance as spark_relevance
 
@@ -109,13 +109,12 @@ def test_the_selector_has_the_defaults_of_the_rules():
 
 
 def test_commands_have_the_defaults_of_the_rules_and_the_first_sentences_of_the_documentation():
-    declared = {**cli._COLUMNS, **cli._READING}
+    declared = inspect.signature(Reading).parameters
     for name in set(OPTIONS) - {"feature_names"}:
-        annotation, default = declared[name]
-        (option,) = annotation.__metadata__
+        (option,) = declared[name].annotation.__metadata__
         assert option.help.startswith(documented(name)[0].replace("``", ""))
-        assert default == (None if name == "bins" else getattr(Rules, name))
-    (bins,) = declared["bins"][0].__metadata__
+        assert declared[name].default == (None if name == "bins" else getattr(Rules, name))
+    (bins,) = declared["bins"].annotation.__metadata__
     assert f"({Rules.bins} by default)" in bins.help
 
 

@@ -144,6 +144,7 @@ def test_features_and_ignore_choose_columns(frame):
     [
         ({"features": ["a"], "ignore": ["b"]}, "features and ignore cannot be used together"),
         ({"features": ["y"]}, "features names 'y', which is the label; leave it out of features"),
+        ({"weights": "n", "groups": "n"}, "The column 'n' cannot be both the weights and the groups; choose another"),
         ({"ignore": ["n"], "weights": "n"}, "ignore names 'n', which is the weights; leave it out of ignore"),
         ({"features": ["c"]}, "no column 'c' to take as features"),
         ({"features": [9]}, r"features must be a name or a position from 0 to 2 \(the table has 3 features\), got 9"),
@@ -155,6 +156,12 @@ def test_features_and_ignore_choose_columns(frame):
 def test_features_that_cannot_be_chosen_are_refused(frame, options, message):
     with pytest.raises(InputError, match=message):
         relevance(frame, "y", **options)
+
+
+def test_the_label_is_no_feature_to_ask_about(frame):
+    for feature, given in (("y", "auto"), ("a", ["y"])):
+        with pytest.raises(InputError, match="feature names 'y', which is the label; choose another column"):
+            evidence(frame, "y", feature, given=given)
 
 
 # ---------------------------------------------------------------- the encoded table

@@ -9,7 +9,8 @@ from typer.testing import CliRunner
 
 import analogical.paper.reproduce
 from analogical import InputError, MissingDependencyError
-from analogical.cli.app import app_with, run
+from analogical.cli import main
+from analogical.cli.app import app_with
 from analogical.paper import Plan
 from analogical.paper.reproduce import PARTS, reproduce
 from analogical.paper.tables import build_table, run_samples
@@ -31,7 +32,7 @@ def command(monkeypatch, capsys):
     def call(*words):
         monkeypatch.setattr("sys.argv", ["analogical", *words])
         with pytest.raises(SystemExit) as stopped:
-            run()
+            main()
         out = capsys.readouterr()
         return stopped.value.code or 0, out.out, out.err
 

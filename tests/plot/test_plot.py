@@ -26,7 +26,7 @@ from analogical import (
     transitions,
 )
 from analogical.plot import plot_forest, save_figure
-from analogical.plot.canvas import CHANGED, EFFECT, NEUTRAL, plain_text
+from analogical.plot.canvas import COLOURS, plain_text
 
 ROWS = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
 
@@ -76,7 +76,7 @@ def test_interactions_are_bars_in_points_with_intervals_and_p_values():
     ax = result.plot()
     assert names_of(ax) == ["a × b", "a × c", "b × c"]
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([100, 0, 0])  # twice the root of 1/4
-    assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == [EFFECT, NEUTRAL, NEUTRAL]
+    assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == [COLOURS.effect, COLOURS.neutral, COLOURS.neutral]
     assert [segments_of(ax)[0][0], segments_of(ax)[0][1]] == pytest.approx(
         [200 * result.effect_low[0] ** 0.5, 200 * result.effect_high[0] ** 0.5]
     )
@@ -217,8 +217,8 @@ def test_a_figure_fits_any_number_of_features(n_features):
 def test_colours_say_what_is_significant():
     result = wide(20)
     ax = result.plot()
-    expected = [EFFECT if result.status[i] == "effect" else NEUTRAL for i in result.order()]
-    assert {EFFECT, NEUTRAL} <= set(expected)
+    expected = [COLOURS.effect if result.status[i] == "effect" else COLOURS.neutral for i in result.order()]
+    assert {COLOURS.effect, COLOURS.neutral} <= set(expected)
     assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == expected
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["significant", "not significant"]
 
@@ -281,7 +281,7 @@ def test_names_of_the_data_never_become_formulas(tmp_path):
         select(table, labels, 2, **odd).plot(),
     ):
         assert_readable(ax, most=40)
-        save_figure(ax.figure, tmp_path / "odd.svg")
+    save_figure(ax.figure, tmp_path / "odd.svg")
 
 
 def test_near_copies_are_drawn_with_what_they_leave_open():
@@ -304,7 +304,12 @@ def test_a_selection_shows_what_each_feature_added():
     assert (first, second, rest) == ("jacket_color", "body_shape × head_shape", list(found.features[3:]))
     explained = found.explained[[0, 2, 3, 4]]
     assert [bar.get_width() for bar in ax.patches] == pytest.approx(np.diff(100 * explained, prepend=0.0).tolist())
-    assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == [EFFECT, CHANGED, NEUTRAL, NEUTRAL]
+    assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == [
+        COLOURS.effect,
+        COLOURS.changed,
+        COLOURS.neutral,
+        COLOURS.neutral,
+    ]
     assert texts_of(ax) == [f"{100 * share:.1f} %" for share in explained]
     assert_readable(ax)
 
@@ -328,7 +333,7 @@ def test_an_audit_of_two_values_shows_matched_crude_and_contexts():
     assert names_of(ax) == ["adjusted", "crude (all rows)", *(f"department={d}" for d in "CDFAEB")]
     matched, crude = (line for line in ax.lines if len(line.get_xdata()) == 1)
     assert (matched.get_xdata()[0], crude.get_xdata()[0]) == (100 * found.difference, 100 * found.crude)
-    assert matched.get_markerfacecolor() == NEUTRAL
+    assert matched.get_markerfacecolor() == COLOURS.neutral
     contexts = ax.collections[-1]
     assert contexts.get_offsets()[:, 0].tolist() == [100 * c.difference for c in result.contexts]
     assert result.contexts[3].context == (("department", "A"),)
@@ -418,7 +423,7 @@ def test_a_forest_plot_has_every_value_against_the_reference():
     np.testing.assert_allclose(segments_of(ax), expected)
     marks = {shape: [line.get_xdata()[0] for line in ax.lines if line.get_marker() == shape] for shape in "sD"}
     assert marks == {"s": [100 * d.difference for d in drawn], "D": [100 * d.crude for d in drawn]}
-    assert {line.get_markerfacecolor() for line in ax.lines if line.get_marker() == "s"} == {EFFECT}
+    assert {line.get_markerfacecolor() for line in ax.lines if line.get_marker() == "s"} == {COLOURS.effect}
     assert texts_of(ax)[1] == "+10.3 (3.5 to 17.1)   p = .001"
     assert texts_of(ax)[0] == ""
     assert ax.get_title(loc="left") == "survived = yes: adjusted differences"
@@ -454,7 +459,7 @@ def test_evidence_is_one_line_per_pair():
     assert texts_of(ax).count("16,520 pairs") == 1
     changed = [pair.changed for pair in result.pairs]
     assert {True, False} == set(changed)
-    assert [line.get_color() for line in ax.lines] == [CHANGED if c else NEUTRAL for c in changed]
+    assert [line.get_color() for line in ax.lines] == [COLOURS.changed if c else COLOURS.neutral for c in changed]
     assert " ".join(ax.get_xlabel().split()) == (
         "labels differ in 58 % of 138,516 pairs of rows that agree on class and age and differ on sex"
     )
@@ -489,7 +494,7 @@ def test_transitions_are_shares_of_the_pairs_of_each_change():
     first = max(totals, key=totals.get)
     changed = sum(t.pairs for t in result.counts if t.values == first and t.changed)
     assert widths[:2, 0].sum() == pytest.approx(100 * changed / totals[first])
-    assert [to_hex(bar.get_facecolor()) for bar in ax.patches][::n] == [CHANGED, "#f0c690", NEUTRAL]
+    assert [to_hex(bar.get_facecolor()) for bar in ax.patches][::n] == [COLOURS.changed, "#f0c690", COLOURS.neutral]
     assert_readable(ax)
     with pytest.raises(InputError, match="No two rows were compared for 'x0', so it has no transitions to draw"):
         transitions([(0, 0), (1, 1)], [0, 1], 0, given="all").plot()
@@ -515,7 +520,7 @@ def test_methods_are_drawn_in_one_order(n_features):
         assert {bar.get_x() for bar in bars} == {column}
         for bar, i in zip(bars, order, strict=True):
             best = found.ranks[method][i] == 1 and scores[i] > 0
-            assert to_hex(bar.get_facecolor()) == (CHANGED if best else EFFECT)
+            assert to_hex(bar.get_facecolor()) == (COLOURS.changed if best else COLOURS.effect)
     assert ax.get_title(loc="left") == "Relevance for y by 3 methods"
     assert texts_of(ax)[:2] == ["1", "2"]
 

@@ -1,25 +1,31 @@
-"""Arguments and options that several commands share."""
+"""Options that commands share, and the table that they stand for; names of columns go to the library as typed."""
 
+import csv
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, fields
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
-from analogical.cli.reading import read_source, refuse_to_overwrite, split_names
+from analogical._types import Note
 from analogical.cli.streams import be_quiet
 from analogical.cli.writing import Output
+from analogical.columns.reading import NamedLists
 from analogical.columns.rules import ColumnOptions, Ids, Missing, Rules
+from analogical.datasets import WEIGHTS, load_table, table_names
+from analogical.errors import InputError
+from analogical.io.formats import NA, TextFormat, refuse_text_options
+from analogical.show.notes import describe_notes, sum_up_notes, warnings_of
+from analogical.show.words import quoted
 
 if TYPE_CHECKING:
     from analogical.study import Given
 
-__all__ = ["Confidence", "GivenOption", "Limit", "Quiet", "Seed", "read_given", "reads_table"]
-
-READING = "Reading the table"
-"""Heading of the options on reading a file in the help pages."""
+__all__ = ["Confidence", "GivenOption", "Limit", "Quiet", "Seed", "Source", "reads_table", "split_names"]
 
 Confidence = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
 GivenOption = Annotated[
@@ -34,17 +40,44 @@ GivenOption = Annotated[
 Limit = Annotated[int, typer.Option(help="Number of pairs to show.")]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors on stderr, no notes or progress.")]
+File = Annotated[
+    str,
+    typer.Argument(
+        help="CSV or TSV (also compressed), Parquet (also a folder or a pattern), Arrow/Feather or workbook; - for CSV"
+        " on stdin; or a built-in table (see: analogical tables)."
+    ),
+]
 
 
-def _option(kind: Any, default: Any, *names: str, **settings: Any) -> tuple[Any, Any]:
-    if default is None:
-        settings["show_default"] = False
-    return Annotated[kind, typer.Option(*names, **settings)], default
+@dataclass(frozen=True)
+class Source:
+    """A table that was read, and how its columns are used."""
 
+    title: str
+    frame: Any
+    """A dataframe, or a table that is held elsewhere."""
+    columns: tuple[str, ...]
+    """Names of its columns."""
+    label: str
+    options: ColumnOptions
+    """The column options that were typed, as every function of the library takes them."""
+    notes: tuple[str, ...]
+    """What was detected or chosen for the user, a sentence each."""
+    about: tuple[str, ...]
+    """The same in a few words."""
+    warnings: tuple[str, ...]
+    """What casts doubt on the whole answer."""
 
-def _column_option(name: str, kind: Any, *, more: str = "", **settings: Any) -> tuple[Any, Any]:
-    """An option of the library, with its default and the first sentence of its documentation."""
-    return _option(kind, getattr(Rules, name), help=f"{_about(name)} {more}".strip(), **settings)
+    @property
+    def data(self) -> tuple[Any, str]:
+        """Table and label, as every function of the library takes them."""
+        return self.frame, self.label
+
+    def given(self, text: str) -> "Given":
+        """The value of ``--given`` as the library takes it."""
+        if text == "auto" or text == "all":
+            return text
+        return [] if text == "none" else split_names(text, self.columns)
 
 
 def _about(name: str) -> str:
@@ -54,143 +87,223 @@ def _about(name: str) -> str:
     return f"{sentence.rstrip('.')}.".replace("``", "")
 
 
-_FILE = Annotated[
-    str,
-    typer.Argument(
-        help="CSV or TSV (also compressed), Parquet (also a folder or a pattern), Arrow/Feather or workbook; - for CSV"
-        " on stdin; or a built-in table (see: analogical tables).",
-        show_default=False,
-    ),
-]
+def _reads(help: str, metavar: str | None = None) -> Any:  # noqa: A002 (as typer calls it)
+    """An option on how the table is read, in a panel of its own of the help pages."""
+    return typer.Option(help=help, metavar=metavar, rich_help_panel="Reading the table")
 
-_COLUMNS = {
-    "label": _option(str | None, None, metavar="COL", help="Column with the label; the last one by default."),
-    "weights": _column_option("weights", str | None, metavar="COL"),
-    "groups": _column_option("groups", str | None, metavar="COL"),
-    "features": _column_option("features", str | None, more="Separated by commas.", metavar="COLS"),
-    "ignore": _column_option(
-        "ignore",
-        str | None,
-        more="Separated by commas; put a name that contains a comma in double quotes.",
-        metavar="COLS",
-    ),
-}
-"""The roles of the columns."""
 
-_READING = {
-    "missing": _column_option("missing", Missing, rich_help_panel=READING),
-    "na": _option(
+@dataclass(frozen=True)
+class Reading:
+    """The options for reading a table, as typed: the roles of the columns, how cells are read, who holds the rows."""
+
+    label: Annotated[
+        str | None, typer.Option(metavar="COL", help="Column with the label; the last one by default.")
+    ] = None
+    weights: Annotated[str | None, typer.Option(metavar="COL", help=_about("weights"))] = None
+    groups: Annotated[str | None, typer.Option(metavar="COL", help=_about("groups"))] = None
+    features: Annotated[str | None, typer.Option(metavar="COLS", help=f"{_about('features')} Separated by commas.")] = (
+        None
+    )
+    ignore: Annotated[
         str | None,
-        None,
-        metavar="WORDS",
-        help="Words of a text file to read as missing, besides empty cells, separated by commas; ?, NA, N/A, NaN, null,"
-        " - and the like by default.",
-        rich_help_panel=READING,
-    ),
-    "bins": _option(
+        typer.Option(
+            metavar="COLS",
+            help=f"{_about('ignore')} Separated by commas; put a name that contains a comma in double quotes.",
+        ),
+    ] = None
+    missing: Annotated[Missing, _reads(_about("missing"))] = Rules.missing
+    na: Annotated[
+        str | None,
+        _reads(
+            "Words of a text file to read as missing, besides empty cells, separated by commas; ?, NA, N/A, NaN, null,"
+            " - and the like by default.",
+            "WORDS",
+        ),
+    ] = None
+    bins: Annotated[
         list[str] | None,
-        None,
-        metavar="RULE",
-        help=f"{_about('bins')} K bins of about equal size ({Rules.bins} by default), widths:K for equal widths, or"
-        " none to keep every distinct value. For one column: NAME=RULE, or NAME=EDGE,EDGE,... (one edge: NAME=EDGE,)."
-        " May be repeated.",
-        rich_help_panel=READING,
-    ),
-    "max_values": _column_option("max_values", int, metavar="N", rich_help_panel=READING),
-    "ids": _column_option("ids", Ids, rich_help_panel=READING),
-    "bin_label": _column_option("bin_label", int | None, metavar="K", rich_help_panel=READING),
-    "date_parts": _column_option("date_parts", bool, rich_help_panel=READING),
-    "fold_case": _column_option("fold_case", bool | None, rich_help_panel=READING),
-    "separator": _option(
+        _reads(
+            f"{_about('bins')} K bins of about equal size ({Rules.bins} by default), widths:K for equal widths, or"
+            " none to keep every distinct value. For one column: NAME=RULE, or NAME=EDGE,EDGE,... (one edge:"
+            " NAME=EDGE,). May be repeated.",
+            "RULE",
+        ),
+    ] = None
+    max_values: Annotated[int | None, _reads(_about("max_values"), "N")] = Rules.max_values
+    ids: Annotated[Ids, _reads(_about("ids"))] = Rules.ids
+    bin_label: Annotated[int | None, _reads(_about("bin_label"), "K")] = Rules.bin_label
+    date_parts: Annotated[bool, _reads(_about("date_parts"))] = Rules.date_parts
+    fold_case: Annotated[bool | None, _reads(_about("fold_case"))] = Rules.fold_case
+    separator: Annotated[
+        str | None, _reads("Separator of a text file, \\t for a tab; detected by default.", "CHAR")
+    ] = None
+    header: Annotated[bool, _reads("Whether the first line of a text file names the columns.")] = True
+    names: Annotated[
         str | None,
-        None,
-        metavar="CHAR",
-        help="Separator of a text file, \\t for a tab; detected by default.",
-        rich_help_panel=READING,
-    ),
-    "header": _option(
-        bool, True, help="Whether the first line of a text file names the columns.", rich_help_panel=READING
-    ),
-    "names": _option(
-        str | None,
-        None,
-        metavar="COLS",
-        help="Names for the columns of a text file without a header, separated by commas; x0, x1, ... by default.",
-        rich_help_panel=READING,
-    ),
-    "engine": _option(
+        _reads(
+            "Names for the columns of a text file without a header, separated by commas; x0, x1, ... by default.",
+            "COLS",
+        ),
+    ] = None
+    engine: Annotated[
         Literal["auto", "memory", "duckdb", "spark"],
-        "auto",
-        help="Where the table is held and counted: in memory, in DuckDB (on this machine, for tables larger than"
-        " memory) or on Apache Spark. auto uses DuckDB for large files and for folders of Parquet files.",
-        rich_help_panel=READING,
-    ),
-    "master": _option(
+        _reads(
+            "Where the table is held and counted: in memory, in DuckDB (on this machine, for tables larger than"
+            " memory) or on Apache Spark. auto uses DuckDB for large files and for folders of Parquet files."
+        ),
+    ] = "auto"
+    master: Annotated[
         str | None,
-        None,
-        metavar="URL",
-        help="Where Spark runs: local[4], spark://host:7077, yarn, or sc://host:15002 for Spark Connect; all cores of"
-        " this machine by default. All workers must be able to read the file.",
-        rich_help_panel=READING,
-    ),
-}
-"""How a file is read, and where the table is held."""
+        _reads(
+            "Where Spark runs: local[4], spark://host:7077, yarn, or sc://host:15002 for Spark Connect; all cores of"
+            " this machine by default. All workers must be able to read the file.",
+            "URL",
+        ),
+    ] = None
+
+    def read(self, file: str) -> Source:
+        """The table in a file, on standard input, or built in, with the options for the library."""
+        if self.master is not None and self.engine != "spark":
+            raise InputError(f"--master {self.master} applies to Spark only; add --engine spark.")
+        text_format = TextFormat(
+            self.separator,
+            self.header,
+            None if self.names is None else tuple(split_names(self.names)),
+            NA if self.na is None else tuple(split_names(self.na)),
+        )
+        named = [field for field in fields(self) if field.name in ColumnOptions.__annotations__]
+        options = {f.name: value for f in named if (value := getattr(self, f.name)) not in (f.default, [])}
+        file_notes: tuple[Note, ...] = ()
+        own_label = None
+        if _is_built_in(file):
+            if self.engine not in ("auto", "memory"):
+                raise InputError(f"The built-in table {file} is counted in memory; leave out --engine {self.engine}.")
+            refuse_text_options(text_format, f"the built-in table {file}")
+            if options.setdefault("weights", WEIGHTS) != WEIGHTS:
+                raise InputError(f"The built-in table {file} has its weights, {WEIGHTS!r}; leave out --weights.")
+            table = load_table(file)
+            frame: Any = NamedLists(table.columns())  # no dataframe library is loaded
+            title, own_label = f"built-in table {file}", table.label
+        else:
+            title, frame, file_notes = _open(file, text_format, self.engine, self.master)
+        notes, about = list(describe_notes(file_notes)), list[str]()
+        schema = getattr(frame, "collect_schema", None)  # of polars; its lazy frames warn when asked for their columns
+        columns = tuple(frame.columns if schema is None else schema().names())
+        first, last = columns[0], columns[-1]
+        label = self.label or own_label or last
+        if not self.label and own_label is None:
+            is_first_likely = first.lower() in LABELS and last.lower() not in LABELS
+            notes.append(
+                f"label: the last column, {last!r} (override with --label"
+                f"{f'; is it {first!r}, the first column?' if is_first_likely else ''})"
+            )
+            about.append(f"label: last column{f', or {quoted(first)}?' if is_first_likely else ''}")
+        options |= {role: split_names(options[role], columns) for role in ("features", "ignore") if role in options}
+        if self.ignore is not None:
+            notes.append(f"ignored: {', '.join(options['ignore'])}")
+        if "bins" in options:
+            options["bins"] = _parse_bins(options["bins"])
+        about += sum_up_notes(file_notes)
+        typed = cast("ColumnOptions", options)
+        return Source(title, frame, columns, label, typed, tuple(notes), tuple(about), warnings_of(file_notes))
 
 
-_OUTPUT = {
-    "top": _option(int | None, None, metavar="K", help="Show only the best K features."),
-    "explain": _option(bool, False, "--explain", help="Explain the result: what was done, assumptions and limits."),
-    "plot": _option(
-        str | None,
-        None,
-        metavar="FILE",
-        help="Also plot the result to a .png, .svg or .pdf file: the best 20 rows.",
-    ),
-    "as_json": _option(bool, False, "--json", help="Print JSON."),
-    "as_csv": _option(bool, False, "--csv", help="Print CSV."),
-    "csv_safe": _option(
-        bool,
-        False,
-        "--csv-safe",
-        help="Print CSV for a spreadsheet: text that could be read as a formula (starting with =, +, - or @) gets a '"
-        " in front. --csv leaves text unchanged.",
-    ),
-}
-"""How the result is written."""
+LABELS = ("class", "label", "target", "y", "outcome")
+"""Names by which a first column is recognised as the likely label."""
 
 
-def reads_table(
-    *, without: tuple[str, ...] = (), writes: tuple[str, ...] = tuple(_OUTPUT)
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def _is_built_in(file: str) -> bool:
+    try:
+        return file in table_names() and not Path(file).exists()
+    except OSError:
+        return False
+
+
+def _open(
+    file: str, text_format: TextFormat, engine: Literal["auto", "memory", "duckdb", "spark"], master: str | None
+) -> tuple[str, Any, tuple[Note, ...]]:
+    """Title and table of a file, read or held elsewhere, with notes on how it was read."""
+    from analogical.io.files import open_file, quiet_stderr
+
+    if engine != "spark":
+        read = open_file(file, **vars(text_format), engine=engine)
+        return "standard input" if file == "-" else file, read.frame, read.notes
+    from analogical.spark.files import read_spark_file
+    from analogical.spark.session import open_session
+
+    if file == "-":
+        raise InputError("--engine spark cannot read standard input; give a path that all workers can read.")
+    master = master or "local[*]"
+    with quiet_stderr():  # Java would write its logs to the stderr that it starts with
+        session = open_session(master)
+    read = read_spark_file(session, file, text_format)
+    return f"{file} on {master}", read.frame, read.notes
+
+
+def split_names(text: str, columns: Collection[str] = ()) -> list[str]:
+    """Names separated by commas, those that contain a comma in double quotes; or the whole text, if it is a column."""
+    if text in columns:
+        return [text]
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def _parse_bins(given: Sequence[str]) -> Any:
+    """One rule for all columns, or a rule per named column, and * for the others."""
+    rules: dict[str, Any] = {}
+    for text in given:
+        name, _, rule = text.rpartition("=")
+        if "," in rule:
+            rules[name or "*"] = [_number(edge) for edge in rule.split(",") if edge.strip()]
+        elif rule.lower() == "none":
+            rules[name or "*"] = None
+        else:
+            rules[name or "*"] = int(rule) if rule.isdecimal() else rule
+    return rules["*"] if list(rules) == ["*"] else rules
+
+
+def _number(text: str) -> Any:
+    try:
+        return float(text)
+    except ValueError:
+        return text.strip()
+
+
+# ---------------------------------------------------------------- commands that read a table
+
+
+def reads_table(*, without: Collection[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add the options for reading a table and writing a result to a command, which is called with both."""
+    reading, output = (
+        {name: option for name, option in inspect.signature(options).parameters.items() if name not in without}
+        for options in (Reading, Output)
+    )
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        own = [
-            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-            for parameter in list(inspect.signature(command).parameters.values())[2:]
-        ]
-        output = {name: option for name, option in _OUTPUT.items() if name in writes}
-        columns = {name: option for name, option in _COLUMNS.items() if name not in without}
-        reading = {name: option for name, option in _READING.items() if name not in without}
+        own = list(inspect.signature(command).parameters.values())[2:]
 
-        @wraps(command)
-        def read_and_run(file: str, quiet: bool, **typed: Any) -> None:
+        @wraps(command, assigned=("__name__", "__doc__"))
+        def read_and_run(file: File, quiet: Quiet = False, **typed: Any) -> None:
             if quiet:
                 be_quiet()
-            own_options = {parameter.name: typed.pop(parameter.name) for parameter in own}
             written = Output(**{name: typed.pop(name) for name in output})
-            refuse_to_overwrite(file, {"plot": written.plot, "out": own_options.get("out")})
-            command(read_source(file, **typed), written, **own_options)
+            options = {name: typed.pop(name) for name in reading}
+            for option, target in (("plot", written.plot), ("out", typed.get("out"))):
+                if target is not None and _is_same(file, target):
+                    raise InputError(
+                        f"--{option} {target} is the table that is read, which would be lost; name another file."
+                    )
+            if "engine" in without:
+                options["engine"] = "memory"
+            command(Reading(**options).read(file), written, **typed)
 
-        parameters = [
-            _parameter("file", _FILE, inspect.Parameter.empty),
-            *(parameter for parameter in own if _is_required(parameter)),
-            *(_parameter(name, *option) for name, option in columns.items()),
-            *(parameter for parameter in own if not _is_required(parameter)),
-            *(_parameter(name, *option) for name, option in output.items()),
-            _parameter("quiet", Quiet, False),
-            *(_parameter(name, *option) for name, option in reading.items()),
-        ]
+        def place(parameter: inspect.Parameter) -> tuple[bool, bool]:
+            """Required ones come first, those in the panel on reading last."""
+            panel = parameter.annotation.__metadata__[0].rich_help_panel
+            return parameter.default is not parameter.empty, panel is not None
+
+        file, quiet, _ = inspect.signature(read_and_run, follow_wrapped=False).parameters.values()
+        together = (file, *reading.values(), *own, *output.values(), quiet)
+        parameters = sorted((p.replace(kind=p.KEYWORD_ONLY) for p in together), key=place)
         read_and_run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         read_and_run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return read_and_run
@@ -198,16 +311,8 @@ def reads_table(
     return decorate
 
 
-def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-def _is_required(parameter: inspect.Parameter) -> bool:
-    return parameter.default is inspect.Parameter.empty
-
-
-def read_given(text: str) -> "Given":
-    """The value of ``--given`` as the library takes it: auto, all, or a list of names."""
-    if text == "auto" or text == "all":
-        return text
-    return [] if text == "none" else split_names(text)
+def _is_same(file: str, target: str) -> bool:
+    try:
+        return Path(target).exists() and Path(target).samefile(file)
+    except (OSError, ValueError):
+        return False

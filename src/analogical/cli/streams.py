@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from analogical._progress import Clock, end_line
+from analogical._progress import end_line, start_clock, stop_clock
 from analogical.errors import InputError
 from analogical.show.words import quoted, shown
 
@@ -29,13 +29,6 @@ __all__ = [
 
 SUBSTITUTES = {"→": "->", "…": "...", "–": "-", "•": "*", "±": "+-", "χ": "chi", "²": "^2", "×": "x"}
 """Replacements for characters of our own texts that a stream cannot encode."""
-NARROWEST = 20
-"""Minimum width of sentences, whatever the terminal says."""
-LONGEST_PATH = 200
-"""Maximum length of a path in a message."""
-HANDLER = "analogical.substitutes"
-CLOCK = Clock()
-"""Shows elapsed seconds on stderr until the output starts."""
 
 
 class _Talk:
@@ -46,15 +39,15 @@ class _Talk:
 
 def _substitute(error: UnicodeError) -> tuple[str | bytes, int]:
     """Error handler of streams: a character that cannot be encoded is replaced or escaped."""
-    if isinstance(error, UnicodeEncodeError) and error.object[error.start] in SUBSTITUTES:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    if error.object[error.start] in SUBSTITUTES:
         return SUBSTITUTES[error.object[error.start]], error.start + 1
-    if isinstance(error, UnicodeEncodeError):
-        first = UnicodeEncodeError(error.encoding, error.object, error.start, error.start + 1, error.reason)
-        return codecs.backslashreplace_errors(first)
-    raise error
+    first = UnicodeEncodeError(error.encoding, error.object, error.start, error.start + 1, error.reason)
+    return codecs.backslashreplace_errors(first)
 
 
-codecs.register_error(HANDLER, _substitute)
+codecs.register_error("analogical", _substitute)
 
 
 @contextmanager
@@ -66,40 +59,32 @@ def guarded_streams() -> Iterator[None]:
     InputError
         If stdout is closed or cannot be written; a closed pipe is not an error.
     """
-    plain_warnings = warnings.formatwarning
-    try:
-        _prepare_streams()
-        _Talk.is_quiet = False
-        CLOCK.start()
-        yield
-        sys.stdout.flush()
-    except OSError as error:
-        _give_up_stdout()
-        if error.errno == errno.EPIPE:
-            raise SystemExit(1) from None
-        raise InputError(_describe(error)) from None
-    finally:
-        warnings.formatwarning = plain_warnings
-        CLOCK.stop()
-
-
-def _prepare_streams() -> None:
-    """Replace a closed stdin or stderr, and make every text and warning writable."""
+    plain_warnings, _Talk.is_quiet = warnings.formatwarning, False
     sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())  # closed: the same as empty
     sys.stderr = sys.stderr or io.StringIO()
     if sys.stdout is None:
         raise InputError("Standard output is closed; leave it open, or send it to a file.")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=HANDLER)
+            stream.reconfigure(errors="analogical")
     warnings.formatwarning = lambda message, *_, **__: f"{shown(message)}\n"
-
-
-def _describe(error: OSError) -> str:
-    reason = error.strerror or str(error)
-    if error.filename is None:
-        return f"Reading or writing failed: {reason}."
-    return f"{quoted(os.fsdecode(error.filename), LONGEST_PATH)} cannot be read or written: {reason}."
+    try:
+        if sys.stderr.isatty():
+            start_clock()
+        yield
+        sys.stdout.flush()
+    except OSError as error:
+        _give_up_stdout()
+        if error.errno == errno.EPIPE:
+            raise SystemExit(1) from None
+        reason = error.strerror or str(error)
+        if error.filename is None:
+            raise InputError(f"Reading or writing failed: {reason}.") from None
+        name = quoted(os.fsdecode(error.filename), 200)
+        raise InputError(f"{name} cannot be read or written: {reason}.") from None
+    finally:
+        warnings.formatwarning = plain_warnings
+        stop_clock()
 
 
 def _give_up_stdout() -> None:
@@ -112,7 +97,7 @@ def _give_up_stdout() -> None:
 def be_quiet() -> None:
     """Write only errors to stderr until the command ends."""
     _Talk.is_quiet = True
-    CLOCK.stop()
+    stop_clock()
 
 
 def shows_progress() -> bool:
@@ -129,7 +114,7 @@ def say_notes(notes: Iterable[str]) -> None:
 
 def start_output() -> None:
     """Stop showing elapsed seconds; called before anything is written to stdout."""
-    CLOCK.stop()
+    stop_clock()
 
 
 def say(sentence: object) -> None:
@@ -143,8 +128,8 @@ def say(sentence: object) -> None:
 
 
 def stdout_width() -> int:
-    """Width of the terminal, or the variable COLUMNS; 80 if there is neither."""
-    return max(NARROWEST, shutil.get_terminal_size((80, 24)).columns)
+    """Width of the terminal, or the variable COLUMNS; 80 if there is neither, and at least 20."""
+    return max(20, shutil.get_terminal_size((80, 24)).columns)
 
 
 def has_fixed_width() -> bool:
@@ -156,7 +141,7 @@ def has_fixed_width() -> bool:
 def writable(text: str) -> str:
     """A text with the replacements that the encoding of stdout needs."""
     encoding = sys.stdout.encoding or "utf-8"
-    return text.encode(encoding, HANDLER).decode(encoding)
+    return text.encode(encoding, "analogical").decode(encoding)
 
 
 def can_write(text: str) -> bool:

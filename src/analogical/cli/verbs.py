@@ -1,26 +1,26 @@
-"""The commands that ask one question about a table: score, select, evidence, interactions, audit, and others.
+"""The commands that ask a question about a table: score, select, evidence, interactions, audit, report and others.
 
-Each one calls the function of the library of the same name (score calls relevance), which is imported when the command
-runs, so that help pages are fast.
+Each one calls the function of the library of the same name (score calls relevance), which the package imports when it
+is used, so that help pages are fast.
 """
 
-from typing import Annotated, Literal
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import typer
 
-from analogical.cli.options import Confidence, GivenOption, Limit, Seed, read_given, reads_table
-from analogical.cli.reading import Source, refuse_role, split_names
-from analogical.cli.streams import shows_progress
+import analogical
+from analogical._checks import check_whole
+from analogical.cli.options import Confidence, GivenOption, Limit, Seed, Source, reads_table, split_names
+from analogical.cli.streams import say_notes, shows_progress, start_output
 from analogical.cli.writing import Output
 from analogical.errors import InputError
 from analogical.show.views import view_of
 
-__all__ = ["audit", "compare", "evidence", "interactions", "redundancies", "score", "select"]
-
-METHOD_NAMES = ("effect", "ari", "relaxed", "chi2", "mi", "jmi", "cmim", "forest", "relief", "relieff")
-"""The methods of ``compare``, as in ``rivals.METHODS``, which is slow to import."""
-MAX_ROWS = 3_000
-"""Rows that slow methods are given by default, as in ``rivals``."""
+__all__ = ["audit", "compare", "evidence", "interactions", "redundancies", "report", "score", "select"]
 
 
 @reads_table()
@@ -62,33 +62,28 @@ def score(
 
     - analogical score /data/visits --label readmitted --engine spark --master spark://host:7077
     """
-    from analogical.questions.relevance import relevance
-
-    result = relevance(
+    result = analogical.relevance(
         *source.data,
         **source.options,
-        given=read_given(given),
+        given=source.given(given),
         duplicates=duplicates,
         confidence=confidence,
         progress=shows_progress(),
     )
-    view = view_of(result)
-    output.write(result, source, also={"explanation": [view.headline, *view.lines, *view.explanation]}, paper=paper)
+    also = {}
+    if output.as_json:
+        view = view_of(result)
+        also["explanation"] = [view.headline, *view.lines, *view.explanation]
+    output.write(result, source, also=also, paper=paper)
 
 
-@reads_table(without=("groups",), writes=("explain", "plot", "as_json", "as_csv", "csv_safe"))
+@reads_table(without=("groups", "top"))
 def select(
     source: Source,
     output: Output,
     k: Annotated[
         int | None,
-        typer.Option(
-            "--k",
-            "-k",
-            metavar="K",
-            help="Number of features to select; the deciding set by default.",
-            show_default=False,
-        ),
+        typer.Option("--k", "-k", metavar="K", help="Number of features to select; the deciding set by default."),
     ] = None,
 ) -> None:
     """Select the features that predict the label best together.
@@ -100,16 +95,14 @@ def select(
 
     Example: analogical select survey.csv --label churned --k 5
     """
-    from analogical.questions import select as library
-
-    output.write(library.select(*source.data, k, **source.options), source)
+    output.write(analogical.select(*source.data, k, **source.options), source)
 
 
-@reads_table(writes=("explain", "plot", "as_json"))
+@reads_table(without=("top", "as_csv", "csv_safe"))
 def evidence(
     source: Source,
     output: Output,
-    feature: Annotated[str, typer.Option(metavar="COL", help="The feature whose pairs to show.", show_default=False)],
+    feature: Annotated[str, typer.Option(metavar="COL", help="The feature whose pairs to show.")],
     given: GivenOption = "auto",
     limit: Limit = 6,
 ) -> None:
@@ -120,19 +113,17 @@ def evidence(
 
     Example: analogical evidence monks-1 --feature jacket_color --limit 3
     """
-    if limit < 0:
-        raise InputError(f"--limit must be a whole number from 0, got {limit}.")
+    check_whole("--limit", limit, low=0)
     from analogical.questions import evidence as library
     from analogical.questions.compared import compare_rows
 
-    refuse_role(feature, source, "--feature")
-    rows = compare_rows(library.evidence, *source.data, feature, read_given(given), source.options)
+    rows = compare_rows(library.evidence, *source.data, feature, source.given(given), source.options)
     result, transitions = library.evidence_of(rows, rows.find_pairs(limit)), library.transitions_of(rows)
     also = {"transitions": transitions.to_dict()["transitions"]}
     output.write(result, source, *([transitions] if transitions.counts else []), also=also)
 
 
-@reads_table(without=("groups",), writes=("explain", "plot", "as_json", "as_csv", "csv_safe"))
+@reads_table(without=("groups", "top"))
 def interactions(
     source: Source,
     output: Output,
@@ -142,7 +133,6 @@ def interactions(
         typer.Option(
             metavar="COL,COL",
             help="Show the label shares of one pair of features by their values, and example squares.",
-            show_default=False,
         ),
     ] = None,
     limit: Annotated[int, typer.Option(help="Number of squares to show with --pair.")] = 4,
@@ -156,35 +146,27 @@ def interactions(
 
     Example: analogical interactions monks-1 --pair head_shape,body_shape
     """
-    equal_on = read_given(given)
     if pair is not None:
-        from analogical.questions import squares as _squares
-
         two = split_names(pair)
         if len(two) != 2:
             raise InputError(f"--pair must name two columns, separated by a comma, got {pair!r}.")
         options = source.options.copy()
         options.pop("features", None)
-        output.write(_squares.squares(*source.data, *two, **options, given=equal_on, limit=limit), source)
+        output.write(analogical.squares(*source.data, *two, **options, given=source.given(given), limit=limit), source)
         return
-    from analogical.questions import interactions as library
+    result = analogical.interactions(*source.data, **source.options, given=source.given(given), confidence=confidence)
+    output.write(result, source)
 
-    output.write(library.interactions(*source.data, **source.options, given=equal_on, confidence=confidence), source)
 
-
-@reads_table(without=("features",), writes=("explain", "plot", "as_json", "as_csv", "csv_safe"))
+@reads_table(without=("features", "top"))
 def audit(
     source: Source,
     output: Output,
-    feature: Annotated[str, typer.Option(metavar="COL", help="The feature to audit.", show_default=False)],
+    feature: Annotated[str, typer.Option(metavar="COL", help="The feature to audit.")],
     given: GivenOption = "auto",
     reference: Annotated[
         str | None,
-        typer.Option(
-            metavar="VALUE",
-            help="Value to compare the others with; the most frequent one by default.",
-            show_default=False,
-        ),
+        typer.Option(metavar="VALUE", help="Value to compare the others with; the most frequent one by default."),
     ] = None,
     confidence: Confidence = 0.95,
     limit: Limit = 6,
@@ -200,13 +182,10 @@ def audit(
 
     - analogical audit loans.csv --label approved --feature gender --given income,debt
     """
-    from analogical.questions import audit as library
-
-    refuse_role(feature, source, "--feature")
-    result = library.audit(
+    result = analogical.audit(
         *source.data,
         feature,
-        given=read_given(given),
+        given=source.given(given),
         **source.options,
         reference=reference,
         confidence=confidence,
@@ -215,7 +194,7 @@ def audit(
     output.write(result, source)
 
 
-@reads_table(without=("groups", "bin_label"), writes=("explain", "plot", "as_json", "as_csv", "csv_safe"))
+@reads_table(without=("groups", "bin_label", "top"))
 def redundancies(
     source: Source,
     output: Output,
@@ -230,10 +209,14 @@ def redundancies(
 
     Example: analogical redundancies survey.csv --label churned
     """
-    from analogical.questions import redundancies as library
+    from analogical.columns.choosing import unknown_column
 
-    result = library.redundancies(source.frame, **source.without_label(), max_determinants=max_determinants)
-    output.write(result, source)
+    if source.label not in source.columns:
+        raise unknown_column(source.label, source.columns, "label")
+    options: Any = dict(source.options)
+    if "features" not in options:
+        options["ignore"] = [*options.get("ignore", ()), source.label]
+    output.write(analogical.redundancies(source.frame, **options, max_determinants=max_determinants), source)
 
 
 @reads_table(without=("groups", "engine", "master"))
@@ -244,7 +227,8 @@ def compare(
         str | None,
         typer.Option(
             metavar="NAMES",
-            help=f"Methods, separated by commas: {', '.join(METHOD_NAMES)}. The table is sorted by the first.",
+            help="Methods, separated by commas: effect, ari, relaxed, chi2, mi, jmi, cmim, forest, relief, relieff. The"
+            " table is sorted by the first.",
             show_default="all that are installed and fast enough",
         ),
     ] = None,
@@ -253,7 +237,7 @@ def compare(
         typer.Option(
             metavar="N", help="Maximum number of rows, drawn at random, for slow methods: forest, relief, relieff."
         ),
-    ] = MAX_ROWS,
+    ] = 3_000,
     seed: Seed = 0,
 ) -> None:
     """Score the features of a table by several methods, side by side.
@@ -268,12 +252,82 @@ def compare(
 
     - analogical compare survey.csv --label churned --methods ari,mi --top 10 --plot methods.png
     """
-    if seed < 0:
-        raise InputError(f"--seed must be a whole number from 0, got {seed}.")
-    from analogical.questions import compare as library
+    check_whole("--seed", seed, low=0)
     from analogical.show.comparison import describe_not_installed
 
     names = None if methods is None else methods.split(",")
-    result = library.compare(*source.data, **source.options, methods=names, max_rows=max_rows, random_state=seed)
+    result = analogical.compare(*source.data, **source.options, methods=names, max_rows=max_rows, random_state=seed)
     notes = describe_not_installed() if methods is None else ()
     output.write(result, source, notes=notes)
+
+
+@reads_table(without=tuple(Output.__dataclass_fields__))
+def report(
+    source: Source,
+    _: Output,
+    given: GivenOption = "auto",
+    out: Annotated[str, typer.Option(metavar="FILE", help="Where to write the page.")] = "report.html",
+    protected: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLS", help="Columns to audit, such as gender. May be repeated, or separated by commas."),
+    ] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the page.")] = None,
+    top: Annotated[
+        int, typer.Option(metavar="K", help="Number of features with a panel of their own; all are in the table.")
+    ] = 20,
+    confidence: Confidence = 0.95,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is not a report.")] = False,
+) -> None:
+    """Write a report on a table: which features have an effect, given which others, and the rows behind it.
+
+    The report is one self-contained HTML file; it opens offline and without JavaScript. It says whether the table can
+    answer at all, ranks the features by their effects in points, shows the deciding set, stand-ins, interactions and
+    example pairs of the best features, and audits protected columns.
+
+    Examples
+    --------
+    - analogical report titanic
+
+    - analogical report loans.csv --label approved --protected gender,age --out loans.html
+    """
+    from analogical.show.report import require_jinja
+
+    target = Path(out)
+    require_jinja()
+    _refuse_target(target, force=force)
+    audited = [name for names in protected or [] for name in split_names(names, source.columns)]
+    result = analogical.report(
+        *source.data,
+        **source.options,
+        given=source.given(given),
+        protected=list(dict.fromkeys(audited)) or None,
+        title=title,
+        top=top,
+        confidence=confidence,
+        progress=shows_progress(),
+    )
+    result = replace(
+        result, source=source.title, reading=source.notes, command=shlex.join(["analogical", *sys.argv[1:]])
+    )
+    result.save(target)
+    start_output()
+    say_notes(source.notes)
+    say_notes([f"written to {target} ({target.stat().st_size / 1000:,.0f} kB)"])
+
+
+def _refuse_target(target: Path, *, force: bool) -> None:
+    """Refuse, before the work, a file that cannot be written or is not a report of ours."""
+    from analogical.show.report import MARK
+
+    if target.is_dir():
+        raise InputError(f"{str(target)!r} is a folder; name a file with --out.")
+    if not target.parent.is_dir():
+        raise InputError(f"The folder of {str(target)!r} does not exist; create it, or name another file with --out.")
+    if target.is_file() and not force:
+        with target.open("rb") as file:
+            is_ours = f'content="{MARK}"'.encode() in file.read(2_000)
+        if not is_ours:
+            raise InputError(
+                f"{str(target)!r} was not written by analogical report and would be overwritten; name another file with"
+                " --out, or overwrite it with --force."
+            )

@@ -5,12 +5,13 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from analogical._results import Result
-from analogical.cli.reading import Source
 from analogical.cli.streams import can_write, has_fixed_width, say_notes, start_output, stdout_width, writable
 from analogical.errors import InputError
 from analogical.show.fitting import EIGHTHS, fit_table
@@ -19,6 +20,8 @@ from analogical.show.words import shown, wrap_sentence
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from analogical.cli.options import Source
 
 __all__ = ["Output", "print_line", "show_table", "write_csv"]
 
@@ -36,14 +39,26 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "�
 
 @dataclass(frozen=True)
 class Output:
-    """How a result is written: the options of a command."""
+    """The options for writing a result, as typed."""
 
-    top: int | None = None
-    explain: bool = False
-    plot: str | None = None
-    as_json: bool = False
-    as_csv: bool = False
-    csv_safe: bool = False
+    top: Annotated[int | None, typer.Option(metavar="K", help="Show only the best K features.")] = None
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Explain the result: what was done, assumptions and limits.")
+    ] = False
+    plot: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Also plot the result to a .png, .svg or .pdf file: the best 20 rows."),
+    ] = None
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False
+    csv_safe: Annotated[
+        bool,
+        typer.Option(
+            "--csv-safe",
+            help="Print CSV for a spreadsheet: text that could be read as a formula (starting with =, +, - or @) gets"
+            " a ' in front. --csv leaves text unchanged.",
+        ),
+    ] = False
 
     def __post_init__(self) -> None:
         if self.top is not None and self.top < 1:
@@ -58,7 +73,7 @@ class Output:
     def write(
         self,
         result: Result,
-        source: Source,
+        source: "Source",
         *more: Result,
         notes: tuple[str, ...] = (),
         also: dict[str, Any] | None = None,
@@ -66,10 +81,20 @@ class Output:
     ) -> None:
         """Write a result; in text, ``more`` results follow, ``also`` is added to JSON; the options are for the view."""
         if self.plot is not None:
-            self._draw(result, self.plot)
+            from analogical.plot import save_figure
+            from analogical.plot.canvas import MAX_DRAWN_ROWS
+
+            drawn = {} if self.top is None else {"top": min(self.top, MAX_DRAWN_ROWS)}
+            save_figure(result.plot(**drawn).figure, self.plot)  # type: ignore[attr-defined]
+            say_notes([f"drawn to {self.plot}"])
         if self.as_json:
             say_notes(source.notes)
-            _write_json({"source": source.to_dict(), **result.to_dict(), **self._best(result), **(also or {})})
+            content = result.to_dict()
+            if self.top is not None:
+                best = {record["name"] for record in result.records()[: self.top]}
+                content["features"] = [entry for entry in content["features"] if entry["name"] in best]
+            about = {"title": source.title, "label": source.label, "notes": list(source.notes)}
+            _write_json({"source": about, **content, **(also or {})})
         elif self.as_csv or self.csv_safe:
             say_notes((*source.notes, *notes, *view_of(result).notes))
             _write_records(result, top=self.top, csv_safe=self.csv_safe)
@@ -78,68 +103,45 @@ class Output:
                 options["top"] = self.top
             _print_views([view_of(result, **options), *map(view_of, more)], source, notes, explain=self.explain)
 
-    def _draw(self, result: Result, path: str) -> None:
-        from analogical.plot import save_figure
-        from analogical.plot.canvas import MAX_DRAWN_ROWS
-
-        options = {} if self.top is None else {"top": min(self.top, MAX_DRAWN_ROWS)}
-        save_figure(result.plot(**options).figure, path)  # type: ignore[attr-defined]
-        say_notes([f"drawn to {path}"])
-
-    def _best(self, result: Result) -> dict[str, Any]:
-        """With --top, the best features in column order, for JSON."""
-        if self.top is None:
-            return {}
-        best = {record["name"] for record in result.records()[: self.top]}
-        return {"features": [entry for entry in result.to_dict()["features"] if entry["name"] in best]}
-
 
 # ---------------------------------------------------------------- text
 
 
-def _print_views(views: Sequence[View], source: Source, notes: tuple[str, ...], *, explain: bool) -> None:
+def _print_views(views: Sequence[View], source: "Source", notes: tuple[str, ...], *, explain: bool) -> None:
     """The views, then a line about the table, and with ``explain`` all notes."""
-    console = _console()
-    first, *others = views
-    _print_view(console, replace(first, lines=(*first.lines, *source.warnings)), explain)
-    for view in others:
-        console.print()
-        _print_view(
-            console, replace(view, lines=tuple(line for line in view.lines if line not in first.lines)), explain
-        )
+    console, first = _console(), views[0]
+    for view in views:
+        if view is not first:
+            console.print()
+        print_line(view.headline, "bold", console)
+        for table in view.tables:
+            console.print()
+            show_table(table, console)
+        for table in view.examples:
+            console.print()
+            print_line(table.title, "dim", console)
+            show_table(table, console, indent=2)
+        lines = (*first.lines, *source.warnings) if view is first else [n for n in view.lines if n not in first.lines]
+        if lines:
+            console.print()
+        for line in lines:
+            print_line(line, "", console)
+        if explain:
+            for table in view.details:
+                console.print()
+                show_table(table, console)
+            if view.explanation:
+                console.print()
+            for text in view.explanation:
+                _print_bullet(console, text)
     all_notes = (*source.notes, *notes, *first.notes)
+    has_more = all_notes or any(view.explanation or view.details for view in views)
     about = ", ".join((shown(Path(source.title).name), *source.about, *first.about))
     if explain:
         console.print()
-        print_line(f"{about}.", "dim", console)
-        for note in all_notes:
-            _print_bullet(console, note)
-    else:
-        more = all_notes or any(view.explanation or view.details for view in views)
-        print_line(f"{about}.{' Details: --explain.' if more else ''}", "dim", console)
-
-
-def _print_view(console: "Console", view: View, explain: bool) -> None:
-    print_line(view.headline, "bold", console)
-    for table in view.tables:
-        console.print()
-        show_table(table, console)
-    for block in view.examples:
-        console.print()
-        print_line(block.title, "dim", console)
-        show_table(block, console, indent=2)
-    if view.lines:
-        console.print()
-    for line in view.lines:
-        print_line(line, "", console)
-    if explain:
-        for table in view.details:
-            console.print()
-            show_table(table, console)
-        if view.explanation:
-            console.print()
-        for text in view.explanation:
-            _print_bullet(console, text)
+    print_line(f"{about}.{' Details: --explain.' if has_more and not explain else ''}", "dim", console)
+    for note in all_notes if explain else ():
+        _print_bullet(console, note)
 
 
 def print_line(text: str, style: str = "", console: "Console | None" = None, *, in_one_piece: bool = False) -> None:
@@ -148,8 +150,7 @@ def print_line(text: str, style: str = "", console: "Console | None" = None, *, 
 
     console = console or _console()
     text = shown(writable(text))
-    lines = [text] if in_one_piece else wrap_sentence(text, console.width)
-    for line in lines:
+    for line in [text] if in_one_piece else wrap_sentence(text, console.width):
         console.print(Text(line, style=style), soft_wrap=True)
 
 
@@ -164,7 +165,11 @@ def show_table(table: Table, console: "Console | None" = None, *, indent: int = 
 
     console = console or _console()
     fitted = fit_table(
-        table, console.width - indent, keeps_all=not has_fixed_width(), writable=writable, blocks=can_write(EIGHTHS)
+        table,
+        console.width - indent,
+        keeps_all=not has_fixed_width(),
+        writable=str if console.encoding == "utf-8" else writable,
+        blocks=can_write(EIGHTHS),
     )
     for cells in fitted.lines:
         line = Text("  ").join(Text(cell.text, style=STYLES[cell.tone]) for cell in cells)
@@ -202,44 +207,34 @@ def _json_character(found: re.Match[str]) -> str:
 
 
 def _write_records(result: Result, *, top: int | None, csv_safe: bool) -> None:
-    """One line of CSV per entry of a result."""
+    """One line of CSV per entry of a result; a dictionary in an entry has a column for each of its items."""
     records = result.records()[:top]
-    nested = {
-        name: list(cell) for record in reversed(records) for name, cell in record.items() if isinstance(cell, dict)
-    }
-    header = [column for name in records[0] for column in _columns_of(name, nested)] if records else result.columns()
-    rows = (
-        [cell for name, value in record.items() for cell in _cells_of(value, nested.get(name))] for record in records
-    )
-    write_csv(header, map(_defused, rows) if csv_safe else rows)
+    items = {name: cell.keys() for record in records for name, cell in record.items() if isinstance(cell, dict)}
 
+    def flat(record: dict[str, Any]) -> dict[str, Any]:
+        cells: dict[str, Any] = {}
+        for name, cell in record.items():
+            if name in items:
+                cells |= {n if n == name else f"{name}_{n}": None if cell is None else cell[n] for n in items[name]}
+            else:
+                cells[name] = ";".join(map(str, cell)) if isinstance(cell, list) else cell
+        return cells
 
-def _columns_of(name: str, nested: dict[str, list[str]]) -> list[str]:
-    """The columns of an entry: one, or one per part."""
-    return [name if part == name else f"{name}_{part}" for part in nested.get(name, [name])]
-
-
-def _cells_of(value: Any, parts: list[str] | None) -> list[Any]:
-    """The cells of an entry: one, or one per part, empty if the entry is missing."""
-    if parts is not None:
-        return [None if value is None else value[part] for part in parts]
-    return [";".join(map(str, value)) if isinstance(value, list) else value]
+    rows = [flat(record) for record in records]
+    cells = [[*row.values()] for row in rows]
+    if csv_safe:
+        cells = [[f"'{c}" if isinstance(c, str) and _is_formula(c) else c for c in row] for row in cells]
+    write_csv(rows[0] if rows else result.columns(), cells)
 
 
 def write_csv(header: Iterable[str], rows: Iterable[Sequence[Any]]) -> None:
     """CSV on stdout: text unchanged for files and pipes, without control characters on terminals."""
     start_output()
+    if sys.stdout.isatty():
+        rows = ([shown(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(header)
-    writer.writerows(map(_harmless, rows) if sys.stdout.isatty() else rows)
-
-
-def _harmless(row: Sequence[Any]) -> list[Any]:
-    return [shown(cell) if isinstance(cell, str) else cell for cell in row]
-
-
-def _defused(row: Sequence[Any]) -> list[Any]:
-    return [f"'{cell}" if isinstance(cell, str) and _is_formula(cell) else cell for cell in row]
+    writer.writerows(rows)
 
 
 def _is_formula(text: str) -> bool:

@@ -108,6 +108,8 @@ class TableMeaning:
                 return place
         if not is_whole(feature):
             self.refuse_set_aside(feature, "feature")
+            if self.label_meaning is not None and feature == self.label:
+                raise InputError(f"feature names {feature!r}, which is the label; choose another column.")
             return Names(self.keys).find_one(feature, "feature")
         last = max(column.position for column in self.columns)
         raise InputError(

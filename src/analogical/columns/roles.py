@@ -117,6 +117,11 @@ def taken_columns(
             continue
         notes += role.notes
         if role.position is not None:
+            if role.position in taken:
+                raise InputError(
+                    f"The column {role.name!r} cannot be both the {taken[role.position]} and the {role.what}; choose"
+                    " another one."
+                )
             taken[role.position] = role.what
         elif role.name in names:
             position = names[role.name]

@@ -18,7 +18,7 @@ import numpy as np
 from analogical.errors import InputError
 from analogical.paper.datasets import find_folder
 from analogical.paper.tables import Plan, PrintedCell, ReproducedTable, Variant, build_table
-from analogical.plot.canvas import CHANGED, EFFECT, GRID, INK, MUTED, plain_text, require_matplotlib, save_figure
+from analogical.plot.canvas import COLOURS, plain_text, require_matplotlib, save_figure
 from analogical.rivals import METHODS
 
 if TYPE_CHECKING:
@@ -332,16 +332,16 @@ def draw_figure(table1: ReproducedTable) -> "Figure":
         for ax in axes.flat:
             ax.set_ylim(0, highest * 1.05)
         for ax in axes[:, 0]:
-            ax.set_ylabel("share of the score", fontsize=9, color=MUTED)
+            ax.set_ylabel("share of the score", fontsize=9, color=COLOURS.muted)
         title = "Which binary digits decide whether a number is prime (g8)"
-        figure.suptitle(title, x=0.01, ha="left", fontsize=13, color=INK, fontweight="bold")
+        figure.suptitle(title, x=0.01, ha="left", fontsize=13, color=COLOURS.ink, fontweight="bold")
         about = texts()["figure"][table1.variant]
         caption = f"{table1.variant}: {about}; a10 is the last digit, the highest bar stands out"
-        figure.supxlabel(caption, x=0.01, ha="left", fontsize=9, color=MUTED)
+        figure.supxlabel(caption, x=0.01, ha="left", fontsize=9, color=COLOURS.muted)
         from matplotlib.lines import Line2D
 
-        handle = Line2D([], [], color=INK, linewidth=1.6, label="printed in Table 1")
-        figure.legend(handles=[handle], loc="upper right", frameon=False, fontsize=9, labelcolor=MUTED)
+        handle = Line2D([], [], color=COLOURS.ink, linewidth=1.6, label="printed in Table 1")
+        figure.legend(handles=[handle], loc="upper right", frameon=False, fontsize=9, labelcolor=COLOURS.muted)
     return figure
 
 
@@ -350,17 +350,17 @@ def _bar_chart(ax: "Axes", title: str, cells: list[PrintedCell]) -> None:
     places = np.arange(len(cells))
     shares = np.array([np.nan if cell.ours is None else cell.ours for cell in cells])
     is_best = (shares == np.nanmax(shares, initial=0.0)) & (shares > 0)
-    ax.bar(places, np.nan_to_num(shares), width=0.72, color=np.where(is_best, CHANGED, EFFECT).tolist(), zorder=2)
+    ax.bar(places, np.nan_to_num(shares), width=0.72, color=np.where(is_best, COLOURS.changed, COLOURS.effect).tolist(), zorder=2)
     unknown = places[np.isnan(shares)]
-    ax.scatter(unknown, np.zeros(len(unknown)), marker="_", s=60, color=MUTED, zorder=3, clip_on=False)
+    ax.scatter(unknown, np.zeros(len(unknown)), marker="_", s=60, color=COLOURS.muted, zorder=3, clip_on=False)
     printed = [cell.printed or 0.0 for cell in cells]
-    ax.hlines(printed, places - 0.44, places + 0.44, color=INK, linewidth=1.6, zorder=3)
-    ax.set_xticks(places, [cell.column for cell in cells], fontsize=8.5, color=INK)
-    ax.tick_params(axis="y", labelsize=8.5, labelcolor=MUTED)
+    ax.hlines(printed, places - 0.44, places + 0.44, color=COLOURS.ink, linewidth=1.6, zorder=3)
+    ax.set_xticks(places, [cell.column for cell in cells], fontsize=8.5, color=COLOURS.ink)
+    ax.tick_params(axis="y", labelsize=8.5, labelcolor=COLOURS.muted)
     ax.tick_params(length=0)
-    ax.grid(axis="y", color=GRID, linewidth=0.8, zorder=0)
+    ax.grid(axis="y", color=COLOURS.grid, linewidth=0.8, zorder=0)
     ax.margins(x=0.02)
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
-    ax.spines["bottom"].set_color(MUTED)
-    ax.set_title(title, loc="left", fontsize=11, color=INK, fontweight="bold")
+    ax.spines["bottom"].set_color(COLOURS.muted)
+    ax.set_title(title, loc="left", fontsize=11, color=COLOURS.ink, fontweight="bold")

@@ -5,7 +5,7 @@ what is not, orange is what changed or stands out. Features are rows, best first
 is imported when a figure is drawn.
 """
 
-from analogical.plot.audit import plot_forest
 from analogical.plot.canvas import save_figure
+from analogical.plot.pairs import plot_forest
 
 __all__ = ["plot_forest", "save_figure"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
-    from matplotlib.text import Text
 
     from analogical.show.sentences import Sizes
 
 __all__ = [
+    "BAR_HEIGHT",
+    "COLOURS",
     "MAX_DRAWN_ROWS",
     "axes_with_rows",
     "check_target",
@@ -40,34 +41,28 @@ __all__ = [
     "significance_keys",
 ]
 
-INK = "#1f2933"
-MUTED = "#5f6b78"
-GRID = "#e3e7eb"
-EFFECT = "#3b6ea8"
-"""Blue: a significant effect."""
-NEUTRAL = "#b4bcc6"
-"""Grey: not significant, or nothing changed."""
-CHANGED = "#d9822b"
-"""Orange: what changed, or what stands out."""
-CHANGED_BACK = "#f0c690"
-"""Light orange: what changed in the other direction."""
 
+class Palette(NamedTuple):
+    """The colours of all figures, by what they mean."""
+
+    ink: str = "#1f2933"
+    muted: str = "#5f6b78"
+    grid: str = "#e3e7eb"
+    effect: str = "#3b6ea8"
+    """Blue: a significant effect."""
+    neutral: str = "#b4bcc6"
+    """Grey: not significant, or nothing changed."""
+    changed: str = "#d9822b"
+    """Orange: what changed, or what stands out."""
+    changed_back: str = "#f0c690"
+    """Light orange: what changed in the other direction."""
+
+
+COLOURS = Palette()
 MAX_DRAWN_ROWS = 20
 """Maximum number of rows of a figure, which says how many more there are."""
-LONGEST_NAME = 28
-"""Maximum number of characters of the name of a row."""
-LONGEST_LINE = 64
-"""Maximum number of characters of a line below the axes."""
-WIDTH = 7.6
-"""Width of a figure with rows, in inches."""
-ROW_HEIGHT = 0.27
-"""Height of a row, in inches."""
 BAR_HEIGHT = 0.66
 """Height of a bar as a share of its row."""
-SHORTEST_AXIS = 10.0
-"""An axis of sizes ends at this many points or more, so that noise does not fill the figure."""
-LONGEST_AXIS = 2.0
-"""It ends at this many times the largest size or before, so that a wide interval does not make all bars tiny."""
 PLAIN_TEXT: dict[Any, bool] = {"text.parse_math": False, "text.usetex": False}
 """Names are drawn as they are: a dollar sign does not begin a formula."""
 
@@ -101,22 +96,18 @@ def require_matplotlib() -> "type[Figure]":
 def new_axes(width: float, height: float) -> "Axes":
     """Axes in a new figure of this size, in inches.
 
-    Where pyplot is in use, the figure is managed and shown by pyplot. Elsewhere, as on the command line, no window
-    system is needed, and the figure is deleted with its last reference.
+    Where pyplot is in use, and in notebooks, the figure is managed and shown by pyplot. Elsewhere, as on the command
+    line, no window system is needed, and the figure is deleted with its last reference.
     """
-    pyplot = _pyplot_in_use()
-    make = require_matplotlib() if pyplot is None else pyplot.figure
-    figure = make(figsize=(width, height), layout="constrained", facecolor="white")
-    cast("ConstrainedLayoutEngine", figure.get_layout_engine()).set(w_pad=0.08, h_pad=0.08)
-    return figure.subplots()
-
-
-def _pyplot_in_use() -> Any:
-    """The module pyplot if it is imported already, and in notebooks, which show its figures; otherwise None."""
+    make = require_matplotlib()
     shell = sys.modules.get("IPython")
     if shell is not None and shell.get_ipython() is not None:
         import matplotlib.pyplot  # noqa: F401
-    return sys.modules.get("matplotlib.pyplot")
+    if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:
+        make = pyplot.figure
+    figure = make(figsize=(width, height), layout="constrained", facecolor="white")
+    cast("ConstrainedLayoutEngine", figure.get_layout_engine()).set(w_pad=0.08, h_pad=0.08)
+    return figure.subplots()
 
 
 # ---------------------------------------------------------------- axes with one row per name
@@ -134,65 +125,56 @@ def axes_with_rows(
     n_more: int = 0,
     empty: str = "",
     above: int = 0,
-    width: float = WIDTH,
+    width: float = 7.6,
 ) -> "Iterator[Axes]":
     """Axes with one row per name, the first on top, to draw on; names, title, labels and legend are added at the end.
 
-    ``beside`` are texts to the right of the rows, ``legend`` its handles, ``n_more`` the number of rows left out,
-    ``empty`` the text of a figure without rows, ``above`` the space between axes and legend, in points.
+    ``beside`` are texts to the right of the rows, ``legend`` its handles in one line, ``n_more`` the number of rows
+    left out, ``empty`` the text of a figure without rows, ``above`` the space between axes and legend, in points.
     """
-    n_rows = len(names)
+    n_rows, muted = len(names), COLOURS.muted
     with plain_text():
-        ax = new_axes(width, 1.25 + ROW_HEIGHT * max(n_rows + bool(n_more), 2)) if ax is None else ax
+        ax = new_axes(width, 1.25 + 0.27 * max(n_rows + bool(n_more), 2)) if ax is None else ax
         yield ax
+        place: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points", "va": "center"}
         if not n_rows:
-            ax.text(0.5, 0.5, empty, transform=ax.transAxes, ha="center", va="center", color=MUTED)
-        ax.set_yticks(range(n_rows), short_names(names), fontsize=9, color=INK)
+            ax.text(0.5, 0.5, empty, transform=ax.transAxes, ha="center", va="center", color=muted)
+        ax.set_yticks(range(n_rows), short_names(names), fontsize=9, color=COLOURS.ink)
         ax.set_ylim(n_rows - 0.4 + bool(n_more), -0.6)
         if n_more:
-            _write(ax, 0, n_rows, f"and {n_more:,} more", -4, ha="right", fontsize=9, fontstyle="italic")
+            text = f"and {n_more:,} more"
+            ax.annotate(text, (0, n_rows), (-4, 0), ha="right", fontsize=9, fontstyle="italic", color=muted, **place)
         for row, text in enumerate(beside):
-            _write(ax, 1, row, text, 6, ha="left", fontsize=8.5)
-        ax.tick_params(axis="x", labelsize=8.5, labelcolor=MUTED)
+            ax.annotate(text, (1, row), (6, 0), ha="left", fontsize=8.5, color=muted, **place)
+        ax.tick_params(axis="x", labelsize=8.5, labelcolor=muted)
         ax.tick_params(length=0)
-        ax.set_xlabel(fill(x_label, LONGEST_LINE), fontsize=9, color=MUTED, loc="left")
+        ax.set_xlabel(fill(x_label, 64), fontsize=9, color=muted, loc="left")
         ax.grid(visible=False, axis="y")
-        ax.grid(axis="x", color=GRID, linewidth=0.8, zorder=0)
+        ax.grid(axis="x", color=COLOURS.grid, linewidth=0.8, zorder=0)
         ax.set_axisbelow(True)
         ax.spines[:].set_visible(False)
         set_title(ax, title, above=24 + above if legend else 6 + above)
-        _add_legend(ax, legend, above)
-        _draw_as_it_is(*ax.get_yticklabels(), *ax.get_xticklabels(), ax.xaxis.label)
+        if legend:
+            from matplotlib.transforms import ScaledTranslation
 
-
-def _write(ax: "Axes", x: float, row: float, text: str, offset: float, **style: Any) -> None:
-    """Write at a row, ``offset`` points from the left (x = 0) or right (x = 1) end of the axes."""
-    place: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points"}
-    ax.annotate(text, (x, row), xytext=(offset, 0), va="center", color=MUTED, **place, **style)
-
-
-def _add_legend(ax: "Axes", handles: Sequence[Any], above: int) -> None:
-    """A legend in one line between the title and the axes, ``above`` points above the axes."""
-    if not handles:
-        return
-    from matplotlib.transforms import ScaledTranslation
-
-    ax.legend(
-        handles=handles,
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        bbox_transform=ax.transAxes + ScaledTranslation(0, above / 72, ax.figure.dpi_scale_trans),
-        ncols=len(handles),
-        frameon=False,
-        fontsize=8.5,
-        labelcolor=MUTED,
-        borderaxespad=0.3,
-        borderpad=0,
-        handlelength=1.1,
-        handleheight=0.8,
-        handletextpad=0.5,
-        columnspacing=1.4,
-    )
+            ax.legend(
+                handles=legend,
+                loc="lower left",
+                bbox_to_anchor=(0, 1),
+                bbox_transform=ax.transAxes + ScaledTranslation(0, above / 72, ax.figure.dpi_scale_trans),
+                ncols=len(legend),
+                frameon=False,
+                fontsize=8.5,
+                labelcolor=muted,
+                borderaxespad=0.3,
+                borderpad=0,
+                handlelength=1.1,
+                handleheight=0.8,
+                handletextpad=0.5,
+                columnspacing=1.4,
+            )
+        for made_earlier in (*ax.get_yticklabels(), *ax.get_xticklabels(), ax.xaxis.label):  # on the user's axes
+            made_earlier.set(parse_math=False, usetex=False)
 
 
 def key(colour: str, label: str, marker: str = "s", edge: str | None = None) -> Any:
@@ -202,6 +184,12 @@ def key(colour: str, label: str, marker: str = "s", edge: str | None = None) -> 
     mark = Line2D([], [], linestyle="", marker=marker, markersize=7, label=label)
     mark.set(markerfacecolor=colour, markeredgecolor=edge or colour)
     return mark
+
+
+def significance_keys(is_significant: Sequence[bool], edge: str | None = None) -> list[Any]:
+    """Handles of a legend for those of the two colours that occur."""
+    significant = [key(COLOURS.effect, "significant", edge=edge)] * any(is_significant)
+    return significant + [key(COLOURS.neutral, "not significant", edge=edge)] * (not all(is_significant))
 
 
 def draw_bars(ax: "Axes", lengths: Sequence[float] | Floats, colours: Sequence[str]) -> None:
@@ -214,33 +202,31 @@ def draw_sizes(ax: "Axes", sizes: "Sequence[Sizes]", *, is_significant: Sequence
     """One bar per row for a size in points, with its interval; an end beyond the axis has no cap."""
     largest = max((one.size for one in sizes if one.size == one.size), default=0.0)
     widest = max((one.high for one in sizes if one.high == one.high), default=0.0)
-    right = 1.03 * min(max(widest, SHORTEST_AXIS), max(LONGEST_AXIS * largest, SHORTEST_AXIS))
+    # At least 10 points, so that noise does not fill the figure; at most twice the largest size, so that a wide
+    # interval does not make all bars tiny.
+    right = 1.03 * min(max(widest, 10.0), max(2.0 * largest, 10.0))
     lengths = np.nan_to_num([one.size for one in sizes])
-    draw_bars(ax, lengths, [EFFECT if significant else NEUTRAL for significant in is_significant])
+    draw_bars(ax, lengths, [COLOURS.effect if significant else COLOURS.neutral for significant in is_significant])
     for row, (_, low, high) in enumerate(sizes):
         if low != low or high != high:
             continue
-        colour = INK if is_significant[row] else MUTED
+        colour = COLOURS.ink if is_significant[row] else COLOURS.muted
         ax.hlines(row, low, min(high, right), color=colour, linewidth=1.1, zorder=3)
         ends = [end for end in (low, high) if end <= right]
         ax.plot(ends, [row] * len(ends), "|", color=colour, markersize=5, markeredgewidth=1.1, zorder=3)
     ax.set_xlim(0, right)
 
 
-def significance_keys(is_significant: Sequence[bool], edge: str | None = None) -> list[Any]:
-    """Handles of a legend for those of the two colours that occur."""
-    significant = [key(EFFECT, "significant", edge=edge)] * any(is_significant)
-    return significant + [key(NEUTRAL, "not significant", edge=edge)] * (not all(is_significant))
-
-
 def mark_zero(ax: "Axes") -> None:
     """A line at zero."""
-    ax.axvline(0, color=MUTED, linewidth=0.9, zorder=2.5)
+    ax.axvline(0, color=COLOURS.muted, linewidth=0.9, zorder=2.5)
 
 
 def set_title(ax: "Axes", title: str, *, above: int = 6) -> None:
     """A title on the left, ``above`` points above the axes."""
-    _draw_as_it_is(ax.set_title(title, loc="left", fontsize=11, color=INK, fontweight="bold", pad=above))
+    ax.set_title(
+        title, loc="left", fontsize=11, color=COLOURS.ink, fontweight="bold", pad=above, parse_math=False, usetex=False
+    )
 
 
 def short_name(name: Any, width: int = 24) -> str:
@@ -248,30 +234,26 @@ def short_name(name: Any, width: int = 24) -> str:
     return shorten(shown(name), width)
 
 
-def short_names(names: Sequence[Any], width: int = LONGEST_NAME) -> list[str]:
+def short_names(names: Sequence[Any], width: int = 28) -> list[str]:
     """Names cut to ``width`` characters, different ones in different ways where possible."""
     return shorten_apart([shown(name) for name in names], width)
-
-
-def _draw_as_it_is(*texts: "Text") -> None:
-    """Draw texts without formulas; those made earlier, on the user's axes, may still parse dollar signs."""
-    for text in texts:
-        text.set(parse_math=False, usetex=False)
 
 
 # ---------------------------------------------------------------- files
 
 
-def check_target(path: str | Path) -> None:
-    """Raise an error if a figure cannot be written to this file."""
+def check_target(path: str | Path) -> str:
+    """The format of a figure that is written to this file; refused if it cannot be."""
     require_matplotlib()
     from matplotlib.backend_bases import FigureCanvasBase
 
     path = Path(path)
-    if path.suffix.lower().lstrip(".") not in FigureCanvasBase.get_supported_filetypes():
+    kind = path.suffix.lower().lstrip(".")
+    if kind not in FigureCanvasBase.get_supported_filetypes():
         raise InputError(f"A figure cannot be written to {str(path)!r}; name a file that ends in .png, .svg or .pdf.")
     if not path.parent.is_dir():
         raise InputError(f"There is no folder {str(path.parent)!r} to write the figure to; create it first.")
+    return kind
 
 
 def save_figure(figure: "Figure", path: str | Path, *, dpi: int = 200) -> None:
@@ -287,33 +269,25 @@ def save_figure(figure: "Figure", path: str | Path, *, dpi: int = 200) -> None:
     ...     [path.name for path in Path(folder).iterdir()]
     ['titanic.svg']
     """
-    check_target(path)
-    path = Path(path)
-    kind = path.suffix.lower().lstrip(".")
+    metadata = {"Date": None} if check_target(path) == "svg" else None
     import matplotlib as mpl
 
+    settings = {"svg.hashsalt": "analogical", "svg.fonttype": "path", **PLAIN_TEXT}
     try:
-        with mpl.rc_context({"svg.hashsalt": "analogical", "svg.fonttype": "path", **PLAIN_TEXT}), _glyph_warnings():
-            figure.savefig(path, dpi=dpi, metadata={"Date": None} if kind == "svg" else None)
+        with mpl.rc_context(settings), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            figure.savefig(path, dpi=dpi, metadata=metadata)
     except OSError as error:
         raise InputError(
             f"The figure cannot be written to {str(path)!r}: {error.strerror}; name another file."
         ) from None
-
-
-@contextmanager
-def _glyph_warnings() -> Iterator[None]:
-    """One warning about characters that the font lacks, instead of one for each character."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
     missing = [warning for warning in caught if "missing from font" in str(warning.message)]
     for warning in caught:
         if warning not in missing:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    if missing:
+    if missing:  # one warning instead of one for each character
         warnings.warn(
             "The font of the figure lacks some characters of the names, which are drawn as boxes; set another with"
             " matplotlib's font.family.",
-            stacklevel=4,
+            stacklevel=2,
         )

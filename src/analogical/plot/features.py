@@ -7,13 +7,8 @@ import numpy as np
 from analogical._checks import check_whole
 from analogical.plot.canvas import (
     BAR_HEIGHT,
-    CHANGED,
-    CHANGED_BACK,
-    EFFECT,
-    INK,
+    COLOURS,
     MAX_DRAWN_ROWS,
-    MUTED,
-    NEUTRAL,
     axes_with_rows,
     draw_bars,
     draw_sizes,
@@ -35,12 +30,12 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_comparison", "plot_redundancies", "plot_relevance", "plot_selection"]
 
-BAND = 0.72
-"""Length of a method's longest bar as a share of its column; the ranks are beside the bars."""
-REASON_COLOURS = {"gain": EFFECT, "interaction": CHANGED, "significant": MUTED, "index": NEUTRAL}
-"""By the reason for the selection."""
-REDUNDANCY_COLOURS = {"constant": NEUTRAL, "same information": CHANGED, "determined": EFFECT, "near-copy": CHANGED_BACK}
-"""By the kind of redundancy."""
+REDUNDANCY_COLOURS = {
+    "constant": COLOURS.neutral,
+    "same information": COLOURS.changed,
+    "determined": COLOURS.effect,
+    "near-copy": COLOURS.changed_back,
+}
 
 
 def plot_relevance(result: "Relevance", ax: "Axes | None", *, top: int) -> "Axes":
@@ -91,35 +86,34 @@ def plot_comparison(result: "Comparison", ax: "Axes | None", *, top: int) -> "Ax
         [result.names[i] for i in order],
         title=f"Relevance for {short_name(result.label)} by {by}",
         x_label=f"bars: score as a share of the method's best; numbers: ranks among {len(result.names):,} features",
-        legend=[key(CHANGED, "best of the method"), key(EFFECT, "others")],
+        legend=[key(COLOURS.changed, "best of the method"), key(COLOURS.effect, "others")],
         n_more=len(result.names) - len(order),
         above=16,
         width=2.6 + 0.95 * max(n_methods, 3),
     ) as ax:
         for column, method in enumerate(result.methods):
             scores, ranks = np.maximum(result.scores[method.name], 0.0), result.ranks[method.name]
-            lengths = BAND * scores[order] / (np.nanmax(scores, initial=0.0) or 1.0)
+            lengths = 0.72 * scores[order] / (np.nanmax(scores, initial=0.0) or 1.0)
             for row, (i, length) in enumerate(zip(order, lengths, strict=True)):
-                is_known = not np.isnan(length)
-                if is_known:
-                    is_best = ranks[i] == 1 and length > 0
-                    ax.barh(row, length, BAR_HEIGHT, left=column, color=CHANGED if is_best else EFFECT, zorder=2)
-                ax.annotate(
-                    str(ranks[i]) if is_known else "–",
-                    (column + np.nan_to_num(length), row),
-                    xytext=(3, 0),
-                    textcoords="offset points",
-                    va="center",
-                    fontsize=7.5,
-                    color=MUTED,
-                )
-            ax.axvline(column, color=NEUTRAL, linewidth=0.9, zorder=1)
+                rank = "–" if np.isnan(length) else str(ranks[i])
+                if rank != "–":
+                    colour = COLOURS.changed if ranks[i] == 1 and length > 0 else COLOURS.effect
+                    ax.barh(row, length, BAR_HEIGHT, left=column, color=colour, zorder=2)
+                end = (column + np.nan_to_num(length), row)
+                beside: dict[str, Any] = {
+                    "textcoords": "offset points",
+                    "va": "center",
+                    "fontsize": 7.5,
+                    "color": COLOURS.muted,
+                }
+                ax.annotate(rank, end, (3, 0), **beside)
+            ax.axvline(column, color=COLOURS.neutral, linewidth=0.9, zorder=1)
         ax.set_xlim(0, n_methods)
         ax.set_xticks(range(n_methods), [method.title for method in result.methods])
         ax.xaxis.set_ticks_position("top")
     ax.grid(visible=False)
-    for text in ax.get_xticklabels():
-        text.set(ha="left", fontweight="bold", fontsize=9, color=INK)
+    for heading in ax.get_xticklabels():
+        heading.set(ha="left", fontweight="bold", fontsize=9, color=COLOURS.ink)
     return ax
 
 
@@ -129,17 +123,19 @@ def plot_selection(result: "Selection", ax: "Axes | None") -> "Axes":
     shown = steps[:MAX_DRAWN_ROWS]
     adds = [100 * step.adds if step.adds is not None else 0.0 for step in shown]
     reasons = [step.reason for step in shown]
+    colours = (COLOURS.effect, COLOURS.changed, COLOURS.muted, COLOURS.neutral)
+    colour_of = dict(zip(REASONS, colours, strict=True))
     with axes_with_rows(
         ax,
         [" × ".join(step.features) for step in shown],
         title=f"What each feature adds for {short_name(result.label)}",
         x_label="share of the uncertainty of the label that it adds, in %; right: explained so far",
         beside=[f"{100 * step.explained:.1f} %" for step in shown],
-        legend=[key(colour, REASONS[reason].meaning) for reason, colour in REASON_COLOURS.items() if reason in reasons],
+        legend=[key(colour, REASONS[reason].meaning) for reason, colour in colour_of.items() if reason in reasons],
         n_more=len(steps) - len(shown),
         empty="No feature was selected.",
     ) as ax:
-        draw_bars(ax, adds, [REASON_COLOURS[reason] for reason in reasons])
+        draw_bars(ax, adds, [colour_of[reason] for reason in reasons])
         ax.set_xlim(min([0.0, *adds]) * 1.1, max([1.0, *adds]) * 1.04)
     return ax
 

@@ -6,10 +6,8 @@ import numpy as np
 
 from analogical._checks import check_whole
 from analogical.plot.canvas import (
-    EFFECT,
-    INK,
+    COLOURS,
     MAX_DRAWN_ROWS,
-    MUTED,
     axes_with_rows,
     draw_sizes,
     new_axes,
@@ -73,22 +71,22 @@ def plot_squares(result: "Squares", ax: "Axes | None", *, label: Any) -> "Axes":
         ax = new_axes(1.9 + 0.95 * len(across), 1.5 + 0.62 * len(down)) if ax is None else ax
         from matplotlib.colors import LinearSegmentedColormap
 
-        shades = LinearSegmentedColormap.from_list("analogical", ["#f4f6f8", EFFECT])
+        shades = LinearSegmentedColormap.from_list("analogical", ["#f4f6f8", COLOURS.effect])
         ax.imshow(np.ma.masked_invalid(shares), cmap=shades, vmin=0, vmax=1, aspect="auto")
         for (y, x), share in np.ndenumerate(shares):
             n = int(grid.rows[y, x])
             text = f"{100 * share:.0f} %\n{counted(n, 'row')}" if n else "no rows"
-            ax.text(x, y, text, ha="center", va="center", fontsize=8, color="white" if share > 0.6 else INK)
+            ax.text(x, y, text, ha="center", va="center", fontsize=8, color="white" if share > 0.6 else COLOURS.ink)
         turned: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
         is_long = max(map(len, across)) > 7
-        ax.set_xticks(range(len(across)), across, fontsize=8.5, color=INK, **(turned if is_long else {}))
-        ax.set_yticks(range(len(down)), down, fontsize=8.5, color=INK)
+        ax.set_xticks(range(len(across)), across, fontsize=8.5, color=COLOURS.ink, **(turned if is_long else {}))
+        ax.set_yticks(range(len(down)), down, fontsize=8.5, color=COLOURS.ink)
         ax.set_xticks(np.arange(len(across) - 1) + 0.5, minor=True)
         ax.set_yticks(np.arange(len(down) - 1) + 0.5, minor=True)
         ax.grid(which="minor", color="white", linewidth=2)
         ax.tick_params(which="both", length=0)
         ax.spines[:].set_visible(False)
-        ax.set_xlabel(short_name(grid.across, 30), fontsize=9, color=MUTED)
-        ax.set_ylabel(short_name(grid.down, 30), fontsize=9, color=MUTED)
+        ax.set_xlabel(short_name(grid.across, 30), fontsize=9, color=COLOURS.muted)
+        ax.set_ylabel(short_name(grid.down, 30), fontsize=9, color=COLOURS.muted)
         set_title(ax, f"Share of {short_name(result.label, 20)} = {short_name(grid.label, 20)}")
     return ax

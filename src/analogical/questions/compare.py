@@ -97,7 +97,7 @@ class Comparison(Result):
 
         return plot_comparison(self, ax, top=top)
 
-    def columns(self) -> tuple[str, ...]:
+    def columns(self) -> tuple[str, ...]:  # type: ignore[override]
         """Names of the columns of ``to_frame``."""
         return ("name", *(f"{m.name}_{what}" for m in self.methods for what in ("score", "share", "rank")))
 

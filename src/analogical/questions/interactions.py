@@ -10,7 +10,7 @@ import numpy as np
 
 from analogical._checks import check_confidence
 from analogical._progress import Progress, progress_line, timed
-from analogical._results import EntryResult, entry_at, per_entry
+from analogical._results import Result, entry_at, per_entry
 from analogical._types import Floats, Note, Positions
 from analogical.columns.choosing import Names, as_list
 from analogical.columns.meaning import TableMeaning
@@ -39,7 +39,7 @@ limit 44 of 210 pairs of mushroom's features, nearly all tied to its odor, were 
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Interactions(EntryResult):
+class Interactions(Result):
     """How much the effect of one feature depends on another, for pairs of features.
 
     ``result["a", "b"]`` is one pair as a dictionary, in either order; ``len(result)`` the number of pairs.

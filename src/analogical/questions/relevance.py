@@ -8,7 +8,7 @@ import numpy as np
 
 from analogical._checks import check_confidence
 from analogical._progress import progress_line, timed
-from analogical._results import EntryResult, entry_at, per_entry
+from analogical._results import Result, entry_at, per_entry
 from analogical._types import Floats, Ints, Note, Positions
 from analogical.columns.encode import encode_table
 from analogical.columns.rules import ColumnOptions, Rules
@@ -117,7 +117,7 @@ class FeatureColumn:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Relevance(EntryResult):
+class Relevance(Result):
     """Relevance of every feature of a table for its label, in column order.
 
     ``result["sex"]`` is one feature as a dictionary, ``len(result)`` the number of features.

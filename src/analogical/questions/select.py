@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 
 from analogical._checks import check_whole
-from analogical._results import EntryResult, entry_at, per_entry
+from analogical._results import Result, entry_at, per_entry
 from analogical._types import Floats, Note
 from analogical.columns.rules import ColumnOptions
 from analogical.estimate.deciding import Step, Why
@@ -42,7 +42,7 @@ class Carried:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Selection(EntryResult):
+class Selection(Result):
     """Features that predict the label best together, in the order selected.
 
     ``selection["age"]`` is one selected feature as a dictionary, ``len(selection)`` the number selected.
