@@ -321,12 +321,6 @@ def render(report: Report) -> str:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"words": words, "count": "{:,}".format, "percent": percent}
     environment.filters |= {"to_percent": _to_percent, "short": _with_short_names}
-        "words": words,
-        "count": "{:,}".format,
-        "percent": percent,
-        "to_percent": _to_percent,
-        "short": _with_short_names,
-    }
     return environment.from_string(template).render(
         report=report,
         page=page_of(report),
