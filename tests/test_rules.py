@@ -29,7 +29,10 @@ DIVIDE = {
     "questions/relevance.py": {"_measure": "the index"},
     "questions/report.py": {"Report.doubts": "a share against a limit"},
     "questions/select.py": {"select": "explained so far, as a share"},
-    "questions/squares.py": {"Squares.shares": "shares of rows, as they are shown"},
+    "questions/interactions.py": {
+        "Interaction.shares": "shares of rows, as they are shown",
+        "Interaction.records": "the same",
+    },
 }
 """Functions outside of estimate/ that divide, and what for."""
 

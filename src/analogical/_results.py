@@ -72,9 +72,7 @@ class Result(ABC):
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
-        return vars(self).keys() == vars(other).keys() and all(
-            same(value, vars(other)[name]) for name, value in vars(self).items()
-        )
+        return same(self, other)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -175,7 +173,7 @@ def plain_fields(data: Any) -> dict[str, Any]:
 
     ``context``, which has pairs of names and values, becomes a dictionary.
     """
-    names = (*(field.name for field in fields(data)), *getattr(data, "DERIVED", ()))
+    names = (*(field.name for field in fields(data) if field.compare), *getattr(data, "DERIVED", ()))
     content = {name: getattr(data, name) for name in names}
     if "context" in content:
         content["context"] = dict(content["context"])

@@ -172,12 +172,12 @@ def test_the_pairs_that_were_tested_and_shown_are_counted():
     found = made("weights")
     pairs, columns = found.interactions, found.relevance.feature_columns
     acting = replace(pairs, status=("effect",) * len(pairs))
-    together = page_of(replace(found, interactions=acting, squares=found.squares[:1]))["together"]
+    together = page_of(replace(found, interactions=acting, together=found.together[:1]))["together"]
     assert together["intro"].endswith("The 1 strongest of 3 pairs are shown.")
     tested = "of features that have an effect or are in the deciding set"
     assert together["tested"] == f"Tested: the 3 pairs {tested}."
     many = replace(found.relevance, feature_columns=tuple(replace(column, n_values=33) for column in columns))
-    some = replace(found, interactions=replace(pairs, n_possible=10), squares=(), relevance=many)
+    some = replace(found, interactions=replace(pairs, n_possible=10), together=(), relevance=many)
     assert page_of(some)["together"] == {
         "intro": "No interaction is significant.",
         "cards": [],
@@ -187,14 +187,14 @@ def test_the_pairs_that_were_tested_and_shown_are_counted():
 
 def test_shares_of_a_card_are_counts_of_rows():
     found = made("weights")
-    card, squares = page_of(found)["together"]["cards"][0], found.squares[0]
+    card, pair = page_of(found)["together"]["cards"][0], found.together[0]
     cells = {(c.text, round(10 * c.shade)) for row in card["table"].rows for c in row[1:] if c.shade is not None}
-    shares, rows = squares.shares("yes"), squares.counts.sum(axis=2)
+    shares, rows = pair.shares("yes"), pair.counts.sum(axis=2)
     expected = {
         (f"{percent(shares[u, v])} of {rows[u, v]:,}", round(10 * shares[u, v]))
-        for u in range(squares.counts.shape[0])
-        for v in range(squares.counts.shape[1])
-        if squares.counts[u, v].sum()
+        for u in range(pair.counts.shape[0])
+        for v in range(pair.counts.shape[1])
+        if pair.counts[u, v].sum()
     }
     assert cells == expected
 

@@ -4,7 +4,7 @@ Each one calls the function of the library of the same name (score calls relevan
 runs, so that help pages are fast.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -141,11 +141,10 @@ def interactions(
         str | None,
         typer.Option(
             metavar="COL,COL",
-            help="Show the label shares of one pair of features by their values, and example squares.",
+            help="Show the label shares of one pair of features by their values, and the rows of broken squares.",
             show_default=False,
         ),
     ] = None,
-    limit: Annotated[int, typer.Option(help="Number of squares to show with --pair.")] = 4,
     confidence: Confidence = 0.95,
 ) -> None:
     """Find features that act together: the effect of one depends on the other.
@@ -156,20 +155,17 @@ def interactions(
 
     Example: analogical interactions monks-1 --pair head_shape,body_shape
     """
-    equal_on = read_given(given)
-    if pair is not None:
-        from analogical.questions import squares as _squares
-
-        two = split_names(pair)
-        if len(two) != 2:
-            raise InputError(f"--pair must name two columns, separated by a comma, got {pair!r}.")
-        options = source.options.copy()
-        options.pop("features", None)
-        output.write(_squares.squares(*source.data, *two, **options, given=equal_on, limit=limit), source)
-        return
     from analogical.questions import interactions as library
 
-    output.write(library.interactions(*source.data, **source.options, given=equal_on, confidence=confidence), source)
+    options: dict[str, Any] = {**source.options, "given": read_given(given), "confidence": confidence}
+    if pair is None:
+        output.write(library.interactions(*source.data, **options), source)
+        return
+    two = split_names(pair)
+    if len(set(two)) != 2:
+        raise InputError(f"--pair must name two columns, separated by a comma, got {pair!r}.")
+    result = library.interactions(*source.data, **{**options, "features": two})
+    output.write(result[two[0], two[1]], source)
 
 
 @reads_table(without=("features",), writes=("explain", "plot", "as_json", "as_csv", "csv_safe"))

@@ -17,20 +17,19 @@ from analogical.columns.rules import ColumnOptions, asked_of, written_call
 from analogical.count.groups import count_cells
 from analogical.estimate.differences import crude_difference
 from analogical.questions.audit import Audit, audit
-from analogical.questions.compared import ComparedRows
-from analogical.questions.evidence import EvidencePair, Transition, list_transitions, name_pairs
-from analogical.questions.interactions import Interactions, find_features, interactions
+from analogical.questions.compared import ComparedRows, ExampleRows
+from analogical.questions.evidence import Transition, list_transitions, name_pairs
+from analogical.questions.interactions import Interaction, Interactions, find_features, interactions
 from analogical.questions.redundancies import Redundancies, redundancies
 from analogical.questions.relevance import DEFAULT_CONFIDENCE, Relevance, relevance
 from analogical.questions.select import Selection, select
-from analogical.questions.squares import Squares, squares
 from analogical.study import Given, Study
 
 __all__ = ["Answer", "Doubt", "Panel", "Report", "Turn", "ValueRows", "WhyTurned", "has_part", "report"]
 
 MAX_PAIRED_VALUES = 32
-"""Features with more values are not paired: testing their squares takes long, and a grid of them cannot be read."""
-MAX_SQUARES = 6
+"""Features with more values are not paired: testing them takes long, and a grid of them cannot be read."""
+MAX_TOGETHER = 6
 """Pairs of features that are shown value by value."""
 MAX_VALUES = 12
 """Values of a feature whose label shares are kept, the most frequent ones."""
@@ -80,9 +79,9 @@ class Panel:
     transitions: tuple[Transition, ...]
     """The largest ones first."""
     n_transitions: int
-    changed_pair: EvidencePair | None
+    changed_pair: ExampleRows | None
     """A typical pair whose labels differ: of the most frequent change, in the context that holds most of it."""
-    kept_pair: EvidencePair | None
+    kept_pair: ExampleRows | None
     """A typical pair whose labels are the same, of the same two values where there is one."""
 
 
@@ -126,7 +125,7 @@ class Report(Result):
     interactions : Interactions or None
         Pairs of features that have an effect or are in the deciding set, and have up to 32 values; None with fewer than
         two such features, and with groups.
-    squares : tuple of Squares
+    together : tuple of Interaction
         Label shares of the pairs that act together.
     selection : Selection
         The deciding set, with the gain of each member.
@@ -159,7 +158,7 @@ class Report(Result):
     shown_classes: tuple[Any, ...]
     redundancies: Redundancies
     interactions: Interactions | None
-    squares: tuple[Squares, ...]
+    together: tuple[Interaction, ...]
     selection: Selection
     audits: tuple[Audit, ...]
     title: str | None
@@ -236,7 +235,7 @@ class Report(Result):
         content = super().to_dict()
         del content["alone"], content["alone_p"]  # they are in the features
         parts = [content[name] for name in ("selection", "redundancies", "interactions")]
-        for part in (*filter(None, parts), *content["squares"]):  # they have the names and notes of the relevance
+        for part in (*filter(None, parts), *content["together"]):  # they have the names and notes of the relevance
             part.pop("names", None)
             part.pop("notes", None)
         own = ("name", "rank", "alone", "alone_p")
@@ -317,7 +316,7 @@ def report(
         shown_classes=tuple(table.classes[c] for c in classes),
         redundancies=redundancies(study, max_determinants=2 if len(table.names) <= FEW_COLUMNS else 1),
         interactions=pairs,
-        squares=grids,
+        together=grids,
         selection=select(study),
         audits=tuple(audit(study, table.names[i], given=given, confidence=confidence, limit=4) for i in audited),
         title=title,
@@ -388,7 +387,7 @@ def _panel(study: Study, ranked: Relevance, i: int, classes: Sequence[int]) -> P
     )
 
 
-def _typical_pair(compared: ComparedRows, transition: Transition) -> EvidencePair:
+def _typical_pair(compared: ComparedRows, transition: Transition) -> ExampleRows:
     """The first pair of rows of a transition in the context that holds most of them."""
     listed = compared.listed
     sides = [
@@ -411,8 +410,8 @@ def has_part(ranked: Relevance, i: int) -> bool:
 
 def _acting_together(
     study: Study, ranked: Relevance, given: Given, confidence: float, progress: bool
-) -> tuple[Interactions | None, tuple[Squares, ...]]:
-    """Interactions of the features that have a part, and the squares of those that act together.
+) -> tuple[Interactions | None, tuple[Interaction, ...]]:
+    """Interactions of the features that have a part, and those that act together.
 
     None with groups, because tests of interactions assume independent rows.
     """
@@ -422,15 +421,13 @@ def _acting_together(
         return None, ()
     pairs = interactions(study, given=given, features=pool, confidence=confidence, progress=progress)
     acting = [k for k in pairs.order().tolist() if pairs.status[k] == "effect"]
-    return pairs, tuple(
-        squares(study, pairs.first[k], pairs.second[k], given=given, limit=0) for k in acting[:MAX_SQUARES]
-    )
+    return pairs, tuple(pairs[pairs.first[k], pairs.second[k]] for k in acting[:MAX_TOGETHER])
 
 
 # ---------------------------------------------------------------- beside each feature alone
 
 
-def _turned(ranked: Relevance, alone_p: Floats, grids: Sequence[Squares]) -> tuple[Turn, ...]:
+def _turned(ranked: Relevance, alone_p: Floats, grids: Sequence[Interaction]) -> tuple[Turn, ...]:
     """Features that are significant only alone, or only given others; without copies."""
     level = 1 - ranked.settings.confidence
     named = []

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from analogical.questions.evidence import Evidence, EvidencePair, Transition, Transitions
+from analogical.questions.compared import ExampleRows
+from analogical.questions.evidence import Evidence, Transition, Transitions
 from analogical.show.sentences import ROW_NAMES, agreeing_on, describe_context, no_partner
 from analogical.show.views import Cell, Table, View, number_column, tabulate, text_column
 from analogical.show.words import LONG_NAME, counted, marked, number, percent, quoted, shorten, shown
@@ -41,7 +42,7 @@ def _describe_pairs(given: Sequence[str]) -> str:
 
 def pair_blocks(result: Evidence) -> tuple[Table, ...]:
     """The pairs grouped by context: one table per context, with a line per pair."""
-    blocks: dict[tuple[tuple[str, Any], ...], list[EvidencePair]] = {}
+    blocks: dict[tuple[tuple[str, Any], ...], list[ExampleRows]] = {}
     for pair in result.pairs:
         blocks.setdefault(pair.context, []).append(pair)
     columns = [
@@ -67,11 +68,11 @@ def _has_numbers(result: Evidence) -> bool:
     return any(pair.index for pair in result.pairs)
 
 
-def _numbered(pair: EvidencePair) -> Cell:
+def _numbered(pair: ExampleRows) -> Cell:
     return Cell(f"rows {', '.join(map(shown, pair.index))}", "muted")
 
 
-def _tone(pair: EvidencePair | Transition) -> Any:
+def _tone(pair: ExampleRows | Transition) -> Any:
     return "good" if pair.changed else "plain"
 
 

@@ -1,28 +1,53 @@
-"""Pairs of features that act together, as a view."""
+"""Pairs of features that act together, and the label shares and rows of one pair, as views."""
 
-from analogical.questions.interactions import Interactions
-from analogical.show.sentences import NOT_ADJUSTED, STATUSES, held_fixed, interaction_sizes, status_cell
-from analogical.show.views import Cell, Column, View, number_column, tabulate, text_column
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from analogical._results import entry_at
+from analogical._types import Ints
+from analogical.questions.compared import ExampleRows
+from analogical.questions.interactions import Interaction, Interactions
+from analogical.show.sentences import (
+    NOT_ADJUSTED,
+    STATUSES,
+    agreeing_on,
+    describe_context,
+    held_fixed,
+    interaction_sizes,
+    status_cell,
+)
+from analogical.show.views import Cell, Column, Table, View, number_column, tabulate, text_column
 from analogical.show.words import (
     LONG_NAME,
     counted,
     in_points,
+    interaction_points,
     list_first,
+    marked,
     number,
     p_value,
+    percent,
     point_interval,
     quoted,
+    shorten,
     shown,
     three_decimals,
     verb,
 )
 
-__all__ = ["view_interactions"]
+__all__ = ["ShareGrid", "share_grid", "share_table", "view_interaction", "view_interactions"]
 
 MAX_PAIRS = 20
 """Maximum number of pairs in the table."""
 FEW_EFFECTIVE = 30
 """Effective squares below which intervals are rough."""
+MAX_VALUES = 6
+"""Maximum number of values of a feature in a table of shares."""
+MAX_VALUE_LENGTH = 20
+"""Values are cut to this length."""
 
 
 def view_interactions(result: Interactions, *, top: int = MAX_PAIRS) -> View:
@@ -153,3 +178,137 @@ def _coin(result: Interactions) -> str:
     fair = "random labels break .625 of the squares with two equal classes"
     here = p_value(result.noise_index)
     return fair if here == ".625" else f"{fair}, and {here} with these class shares"
+
+
+# ---------------------------------------------------------------- one pair
+
+
+@dataclass(frozen=True)
+class ShareGrid:
+    """Numbers of rows by the values of two features: the one with fewer values across, the other down."""
+
+    label: Any
+    across: str
+    down: str
+    across_values: list[Any]
+    down_values: list[Any]
+    rows: Ints
+    """Rows of the table, by value down and value across."""
+    with_label: Ints
+    """How many of them have the label."""
+    left_out: str
+    """Which values are not shown."""
+
+
+def share_grid(result: Interaction, *, label: Any = None, most: int = MAX_VALUES) -> ShareGrid:
+    """Counts for the most frequent values. ``label`` defaults to the second of two classes, or the most varied one."""
+    names, values = (result.first, result.second), (result.first_values, result.second_values)
+    kept = [_frequent(result.counts.sum(axis=(1 - side, 2)), most) for side in (0, 1)]
+    across, down = (1, 0) if len(kept[0]) > len(kept[1]) else (0, 1)
+    counts = result.counts[np.ix_(*kept)].transpose(down, across, 2)
+    chosen = _most_varied(result) if label is None else entry_at(label, result.classes, "class")
+    rarer = [
+        f"{counted(len(values[side]) - most, 'rarer value')} of {shown(names[side], LONG_NAME)}"
+        for side in (0, 1)
+        if len(values[side]) > most
+    ]
+    return ShareGrid(
+        label=result.classes[chosen],
+        across=names[across],
+        down=names[down],
+        across_values=[values[across][k] for k in kept[across]],
+        down_values=[values[down][k] for k in kept[down]],
+        rows=counts.sum(axis=2),
+        with_label=counts[:, :, chosen],
+        left_out=f"Not shown: {' and '.join(rarer)}." if rarer else "",
+    )
+
+
+def _frequent(sizes: Ints, most: int) -> list[int]:
+    """Positions of the values with most rows, in order."""
+    return sorted(np.argsort(-sizes, kind="stable")[:most].tolist())
+
+
+def _most_varied(result: Interaction) -> int:
+    """The class whose share differs most between cells; of two classes the second."""
+    if len(result.classes) == 2:
+        return 1
+    rows = result.counts.sum(axis=2, keepdims=True)
+    shares, means = result.counts / np.maximum(rows, 1), result.counts.sum(axis=(0, 1)) / rows.sum()
+    return int((rows * (shares - means) ** 2).sum(axis=(0, 1)).argmax())
+
+
+def view_interaction(pair: Interaction) -> View:
+    """Label shares by the values of both features, and the rows of some broken squares."""
+    names, n_squares, n_broken = f"{quoted(pair.first)} and {quoted(pair.second)}", pair["squares"], pair["broken"]
+    if n_squares:
+        headline = (
+            f"{number(n_broken)} of {number(n_squares)} {'square' if n_squares == 1 else 'squares'} of {names}"
+            f" {'is' if n_broken == 1 else 'are'} broken ({percent(n_broken / n_squares)})."
+        )
+    else:
+        copied = "" if pair["same_as"] is None else f": one of them is a copy of {quoted(pair['same_as'])}"
+        headline = f"No four rows form a square of {names}{copied}."
+    lines = [f"Squares of {agreeing_on(pair['given'])}."]
+    if pair["effect"] is not None:
+        lines.append(
+            f"The effect of one differs by {in_points(interaction_points(pair['effect']))} points with the other."
+        )
+    return View(
+        headline=headline,
+        tables=(share_table(share_grid(pair)),),
+        lines=tuple(lines),
+        examples=tuple(_square_of_rows(pair, square) for square in pair.examples),
+    )
+
+
+def share_table(grid: ShareGrid, *, head: str = "") -> Table:
+    """Shares of the label with their numbers of rows; with ``head``, values are shown without feature names."""
+
+    def share(u: int, v: int) -> Cell:
+        if not (rows := int(grid.rows[v, u])):
+            return Cell("no rows", "muted")
+        held = int(grid.with_label[v, u]) / rows
+        return Cell(f"{percent(held)} of {rows:,}", shade=held)
+
+    def value_name(name: str, value: Any) -> str:
+        return marked(value, MAX_VALUE_LENGTH) if head else _valued(name, value)
+
+    columns = [
+        text_column(
+            head or f"share of {quoted(grid.label, MAX_VALUE_LENGTH)}",
+            lambda v: Cell(value_name(grid.down, grid.down_values[v]), "strong"),
+            may_wrap=True,
+        ),
+        *(
+            number_column(value_name(grid.across, value), partial(share, u), may_wrap=True, drop_order=u)
+            for u, value in enumerate(grid.across_values)
+        ),
+    ]
+    return tabulate(range(len(grid.down_values)), columns, note=grid.left_out)
+
+
+def _square_of_rows(pair: Interaction, square: ExampleRows) -> Table:
+    """A square: values of the first feature across, of the second one down, labels inside."""
+    (u, v), (w, _), (_, x), _ = square.values
+
+    def inside(across: int, down: int) -> Cell:
+        corner = 2 * down + across
+        row = f" (row {shown(square.index[corner], MAX_VALUE_LENGTH)})" if square.index else ""
+        return Cell(f"{marked(square.labels[corner], MAX_VALUE_LENGTH)}{row}", "good")
+
+    columns = [
+        text_column("", lambda down: Cell(_valued(pair.second, (v, x)[down]), "strong")),
+        *(
+            text_column(_valued(pair.first, value), partial(inside, across), may_wrap=True)
+            for across, value in enumerate((u, w))
+        ),
+    ]
+    times = f", {counted(square.weight, 'square')} like this" if square.weight > 1 else ""
+    context = describe_context(square.context)
+    return tabulate(range(2), columns, title=f"broken{times}{': ' if context else ''}{context}")
+
+
+def _valued(name: str, value: Any) -> str:
+    """A feature with its value."""
+    return f"{shorten(shown(name), MAX_VALUE_LENGTH)}={marked(value, MAX_VALUE_LENGTH)}"

@@ -14,7 +14,6 @@ QUESTIONS = {
     "relevance": "which features have an effect, given the others",
     "select": "which features predict the label best together",
     "interactions": "which features act together",
-    "squares": "label shares and rows of two features together",
     "audit": "how the label differs between its values",
     "evidence": "which pairs of rows show its effect",
     "transitions": "how values and labels change in its pairs",
@@ -24,7 +23,7 @@ QUESTIONS = {
     "report": "all of this on one page",
 }
 """What each function answers about a study."""
-ARGUMENTS = {"squares": "first, second", "audit": "feature", "evidence": "feature", "transitions": "feature"}
+ARGUMENTS = {"audit": "feature", "evidence": "feature", "transitions": "feature"}
 """What some functions take besides the study."""
 
 

@@ -132,12 +132,12 @@ _MAKERS = {
     "Audit": ("audit", "view_audit"),
     "Comparison": ("comparison", "view_comparison"),
     "Evidence": ("evidence", "view_evidence"),
+    "Interaction": ("interactions", "view_interaction"),
     "Interactions": ("interactions", "view_interactions"),
     "Redundancies": ("redundancies", "view_redundancies"),
     "Relevance": ("relevance", "view_relevance"),
     "Report": ("report", "view_report"),
     "Selection": ("selection", "view_selection"),
-    "Squares": ("squares", "view_squares"),
     "Study": ("study", "view_study"),
     "Transitions": ("evidence", "view_transitions"),
 }

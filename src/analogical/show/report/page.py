@@ -10,13 +10,13 @@ from typing import Any
 
 from analogical._results import json_ready
 from analogical.questions.audit import Audit
-from analogical.questions.evidence import EvidencePair
-from analogical.questions.interactions import Interactions
+from analogical.questions.compared import ExampleRows
+from analogical.questions.interactions import Interaction, Interactions
 from analogical.questions.relevance import Relevance
 from analogical.questions.report import MAX_PAIRED_VALUES, Panel, Report, ValueRows, has_part
-from analogical.questions.squares import Squares
 from analogical.show.audit import shown_differences, view_audit
 from analogical.show.evidence import transition_table
+from analogical.show.interactions import share_grid, share_table
 from analogical.show.notes import describe_notes
 from analogical.show.redundancies import view_redundancies
 from analogical.show.relevance import say_given, view_relevance
@@ -33,7 +33,6 @@ from analogical.show.sentences import (
     held_fixed,
     sizes_in_points,
 )
-from analogical.show.squares import share_grid, share_table
 from analogical.show.views import Table
 from analogical.show.words import (
     LONG_NAME,
@@ -375,7 +374,7 @@ def _transitions(ranked: Relevance, panel: Panel, i: int) -> Table | None:
     return transition_table(panel.feature, ranked.label, panel.transitions, n_pairs=n_pairs, n_all=n_all)
 
 
-def _twins(report: Report, pair: EvidencePair | None, feature: str, title: str) -> list[dict[str, Any]]:
+def _twins(report: Report, pair: ExampleRows | None, feature: str, title: str) -> list[dict[str, Any]]:
     """Two rows as a card; none if there is no such pair."""
     if pair is None:
         return []
@@ -397,7 +396,7 @@ def _twins(report: Report, pair: EvidencePair | None, feature: str, title: str) 
     return [card]
 
 
-def _row_names(pair: EvidencePair) -> list[str]:
+def _row_names(pair: ExampleRows) -> list[str]:
     """The names of the rows of a pair, if rows have names."""
     if not pair.index:
         return ["one row", "another row"]
@@ -416,8 +415,8 @@ def _together(report: Report) -> dict[str, Any] | None:
     if pairs is None:
         return None
     return {
-        "intro": _describe_acting(pairs, len(report.squares)),
-        "cards": [_square_card(pairs, squares) for squares in report.squares],
+        "intro": _describe_acting(pairs, len(report.together)),
+        "cards": [_pair_card(pair) for pair in report.together],
         "tested": _describe_tested(report.relevance, pairs),
     }
 
@@ -450,14 +449,14 @@ def _describe_tested(ranked: Relevance, pairs: Interactions) -> str:
     return f"Tested: {which} of features that have an effect or are in the deciding set{left_out}."
 
 
-def _square_card(pairs: Interactions, result: Squares) -> dict[str, Any]:
+def _pair_card(pair: Interaction) -> dict[str, Any]:
     """Shares of one class by the values of two features."""
-    record, grid = pairs[result.first, result.second], share_grid(result)
-    facts = [p_words(record["p_adjusted"])]
-    if record["effect"] is not None:
-        size, low, high = (interaction_points(record[name]) for name in ("effect", "effect_low", "effect_high"))
+    grid = share_grid(pair)
+    facts = [p_words(pair["p_adjusted"])]
+    if pair["effect"] is not None:
+        size, low, high = (interaction_points(pair[name]) for name in ("effect", "effect_low", "effect_high"))
         facts = [f"the effect of one differs by {in_points(size)} points ({point_interval(low, high)})", *facts]
-    given = f"among {agreeing_on(record['given'])}: " if record["given"] else ""
+    given = f"among {agreeing_on(pair['given'])}: " if pair["given"] else ""
     across, down = (shown(name, LONG_NAME) for name in (grid.across, grid.down))
     return {
         "title": f"{across} × {down}",
