@@ -144,8 +144,8 @@ class Interactions(EntryResult):
         The two features of each pair, in column order.
     status : tuple of str
         ``"effect"`` (``p_adjusted`` at most 1 - confidence), ``"none"`` (not significant, and the interval of the
-        effect ends below 0.01), ``"unclear"`` (neither; also where nothing can be tested) or ``"same"`` (one of the
-        two copies a given feature: see ``same_as``).
+        effect ends at 0.02 or below), ``"unclear"`` (neither; also where nothing can be tested) or ``"same"`` (one of
+        the two copies a given feature: see ``same_as``).
     squares, broken : tuple of int
         Sets of four rows that agree on the given features and have two values of each feature in all four
         combinations, and how many of them are broken: their labels do not form an analogical proportion.
