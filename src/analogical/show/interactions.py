@@ -52,10 +52,29 @@ MAX_VALUE_LENGTH = 20
 
 def view_interactions(result: Interactions, *, top: int = MAX_PAIRS) -> View:
     """The table of pairs, strongest first and no more than ``top``, and what it says."""
+    acting, label = [status == "effect" for status in result.status], quoted(result.label)
+    n_acting = sum(acting)
+    if n_acting:
+        pairs = counted(len(result), "pair")
+        headline = f"{n_acting:,} of {pairs} of features {'acts' if n_acting == 1 else 'act'} together on {label}."
+    elif any(result.squares):
+        headline = f"No pair of features acts together significantly on {label}."
+    else:
+        headline = f"No pair of features could be tested for {label}: no four rows form a square."
+    lines = ["Give fewer features, such as given=[] (--given none)."]
+    if any(result.squares):
+        given = held_fixed(result.settings.given, result.deciding)
+        own = "" if given in ("all other features", "nothing") else ", except the pair itself"
+        lines = [f"Given {given}{own}."]
+    if len(result) < result.n_possible:
+        lines.append(
+            f"{len(result):,} of {result.n_possible:,} pairs were tested: those within the deciding set, and those that"
+            " best explain what it does not. p is adjusted for all pairs."
+        )
     return View(
-        headline=_answer(result),
+        headline=headline,
         tables=(tabulate(result.order().tolist(), _columns(result), most=top),),
-        lines=tuple(filter(None, (_describe_given(result), _passed_over(result)))),
+        lines=tuple(lines),
         about=(counted(result.n_rows, "row"), counted(len(result.names), "feature")),
         explanation=tuple(_explain(result)),
     )
@@ -68,63 +87,33 @@ def _columns(result: Interactions) -> list[Column]:
         size, low, high = interaction_sizes(result, k)
         return Cell(point_interval(low, high), bar=size / 200)
 
-    columns = [
-        text_column("feature", lambda k: shown(result.first[k], LONG_NAME), may_shorten=True),
-        text_column("with", lambda k: shown(result.second[k], LONG_NAME), may_shorten=True),
-    ]
     if any(result.effect_squares):
-        columns += [
+        sizes = [
             number_column("points", lambda k: in_points(interaction_sizes(result, k).size)),
             number_column(f"{100 * result.settings.confidence:g}% CI", interval, drop_order=2),
             number_column("p adj.", lambda k: p_value(float(result.p_adjusted[k])), drop_order=1),
         ]
     else:
-        columns += [
+        sizes = [
             number_column("index", lambda k: three_decimals(result.index[k])),
             number_column("broken", lambda k: number(result.broken[k]), drop_order=1),
         ]
     return [
-        *columns,
+        text_column("feature", lambda k: shown(result.first[k], LONG_NAME), may_shorten=True),
+        text_column("with", lambda k: shown(result.second[k], LONG_NAME), may_shorten=True),
+        *sizes,
         number_column("squares", lambda k: number(result.squares[k]), drop_order=4),
         text_column("status", lambda k: status_cell(result.status[k])),
     ]
-
-
-def _answer(result: Interactions) -> str:
-    acting = [k for k in result.order().tolist() if result.status[k] == "effect"]
-    label = quoted(result.label)
-    if acting:
-        n = counted(len(result), "pair")
-        return f"{len(acting):,} of {n} of features {verb(acting, 'acts', 'act')} together on {label}."
-    if not any(result.squares):
-        return f"No pair of features could be tested for {label}: no four rows form a square."
-    return f"No pair of features acts together significantly on {label}."
-
-
-def _describe_given(result: Interactions) -> str:
-    """On which features the rows of a square agree."""
-    if not any(result.squares):
-        return "Give fewer features, such as given=[] (--given none)."
-    given = held_fixed(result.settings.given, result.deciding)
-    own = "" if given in ("all other features", "nothing") else ", except the pair itself"
-    return f"Given {given}{own}."
-
-
-def _passed_over(result: Interactions) -> str:
-    """Which pairs were not tested."""
-    if len(result) == result.n_possible:
-        return ""
-    return (
-        f"{len(result):,} of {result.n_possible:,} pairs were tested: those within the deciding set, and those that"
-        " best explain what it does not. p is adjusted for all pairs."
-    )
 
 
 def _explain(result: Interactions) -> list[str]:
     """What the numbers mean, and their limits."""
     if not any(result.squares):
         return []
-    index = f"index: share of broken squares; {_coin(result)}."
+    index = "index: share of broken squares; random labels break .625 of the squares with two equal classes"
+    here = p_value(result.noise_index)
+    index += "." if here == ".625" else f", and {here} with these class shares."
     if not any(result.effect_squares):
         return [
             f"{index} No rows repeat, so noise cannot be estimated: give fewer features, such as given=[] (--given"
@@ -148,12 +137,6 @@ def _explain(result: Interactions) -> list[str]:
             f"{counted(len(rough), 'pair')} {verb(rough, 'is', 'are')} based on fewer than {FEW_EFFECTIVE} effective"
             f" squares; {verb(rough, 'its interval is', 'their intervals are')} rough."
         )
-    return [*sentences, *_explain_fewer(result)]
-
-
-def _explain_fewer(result: Interactions) -> list[str]:
-    """For how many pairs fewer features were held fixed, and which features are copies."""
-    sentences = []
     if result.settings.given == "auto":
         n_fewer = sum(
             len(given) < sum(name not in (a, b) for name in result.deciding)
@@ -171,13 +154,6 @@ def _explain_fewer(result: Interactions) -> list[str]:
             f" {list_first(list(dict.fromkeys(copied)))}."
         )
     return sentences
-
-
-def _coin(result: Interactions) -> str:
-    """The index of random labels."""
-    fair = "random labels break .625 of the squares with two equal classes"
-    here = p_value(result.noise_index)
-    return fair if here == ".625" else f"{fair}, and {here} with these class shares"
 
 
 # ---------------------------------------------------------------- one pair
@@ -200,20 +176,28 @@ class ShareGrid:
     """Which values are not shown."""
 
 
-def share_grid(result: Interaction, *, label: Any = None, most: int = MAX_VALUES) -> ShareGrid:
+def share_grid(pair: Interaction, *, label: Any = None, most: int = MAX_VALUES) -> ShareGrid:
     """Counts for the most frequent values. ``label`` defaults to the second of two classes, or the most varied one."""
-    names, values = (result.first, result.second), (result.first_values, result.second_values)
-    kept = [_frequent(result.counts.sum(axis=(1 - side, 2)), most) for side in (0, 1)]
-    across, down = (1, 0) if len(kept[0]) > len(kept[1]) else (0, 1)
-    counts = result.counts[np.ix_(*kept)].transpose(down, across, 2)
-    chosen = _most_varied(result) if label is None else entry_at(label, result.classes, "class")
+    names, values, counts = (pair.first, pair.second), (pair.first_values, pair.second_values), pair.counts
+    sizes = [counts.sum(axis=(1, 2)), counts.sum(axis=(0, 2))]
+    kept = [np.sort(np.argsort(-n, kind="stable")[:most]) for n in sizes]
     rarer = [
-        f"{counted(len(values[side]) - most, 'rarer value')} of {shown(names[side], LONG_NAME)}"
-        for side in (0, 1)
-        if len(values[side]) > most
+        f"{counted(len(n) - most, 'rarer value')} of {shown(name, LONG_NAME)}"
+        for n, name in zip(sizes, names, strict=True)
+        if len(n) > most
     ]
+    if label is not None:
+        chosen = entry_at(label, pair.classes, "class")
+    elif len(pair.classes) == 2:
+        chosen = 1
+    else:
+        rows = counts.sum(axis=2, keepdims=True)
+        shares, means = counts / np.maximum(rows, 1), counts.sum(axis=(0, 1)) / rows.sum()
+        chosen = int((rows * (shares - means) ** 2).sum(axis=(0, 1)).argmax())
+    across, down = (1, 0) if len(kept[0]) > len(kept[1]) else (0, 1)
+    counts = counts[np.ix_(*kept)].transpose(down, across, 2)
     return ShareGrid(
-        label=result.classes[chosen],
+        label=pair.classes[chosen],
         across=names[across],
         down=names[down],
         across_values=[values[across][k] for k in kept[across]],
@@ -222,20 +206,6 @@ def share_grid(result: Interaction, *, label: Any = None, most: int = MAX_VALUES
         with_label=counts[:, :, chosen],
         left_out=f"Not shown: {' and '.join(rarer)}." if rarer else "",
     )
-
-
-def _frequent(sizes: Ints, most: int) -> list[int]:
-    """Positions of the values with most rows, in order."""
-    return sorted(np.argsort(-sizes, kind="stable")[:most].tolist())
-
-
-def _most_varied(result: Interaction) -> int:
-    """The class whose share differs most between cells; of two classes the second."""
-    if len(result.classes) == 2:
-        return 1
-    rows = result.counts.sum(axis=2, keepdims=True)
-    shares, means = result.counts / np.maximum(rows, 1), result.counts.sum(axis=(0, 1)) / rows.sum()
-    return int((rows * (shares - means) ** 2).sum(axis=(0, 1)).argmax())
 
 
 def view_interaction(pair: Interaction) -> View:
