@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import chi2_contingency, false_discovery_control
 
-from analogical import interactions, squares
+from analogical import interactions
 
 rng = np.random.default_rng(7)
 names = [f"snp{k:02}" for k in range(1, 21)]
@@ -51,7 +51,7 @@ print(found.to_frame()[["first", "second", "effect", "p_adjusted", "status"]].he
 # --------
 # The shares of cases by genotype show the pattern: high where exactly one of the two is 1.
 
-pair = squares(people, "case", *found.ranking()[0], limit=1)
+pair = found[found.ranking()[0]]
 print(pair)
 pair.plot(label="yes")
 plt.show()

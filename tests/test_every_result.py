@@ -22,7 +22,6 @@ from analogical import (
     relevance,
     report,
     select,
-    squares,
     transitions,
 )
 from analogical._results import _storable
@@ -49,7 +48,7 @@ RESULTS = {
     "comparison": compare(FRAME, "label", methods=["ari", "chi2"]),
     "selection": select(FRAME, "label", 2),
     "interactions": interactions(FRAME, "label", ignore=["town"]),
-    "squares": squares(FRAME, "label", "size", "old", ignore=["town"]),
+    "interaction": interactions(FRAME, "label", ignore=["town"])["size", "old"],
     "report": report(FRAME, "label", protected="old"),
 }
 LENGTHS = {
@@ -61,7 +60,7 @@ LENGTHS = {
     "comparison": 4,
     "selection": 2,
     "interactions": 3,
-    "squares": 2,
+    "interaction": 8,
     "report": 4,
 }
 FRAME_TYPES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table}
@@ -123,7 +122,7 @@ def test_to_frame_comes_in_the_library_of_the_table():
     assert isinstance(redundancies(table.drop("label")).to_frame(), pl.DataFrame)
     assert isinstance(compare(table, "label", methods=["ari"]).to_frame(), pl.DataFrame)
     assert isinstance(interactions(table, "label").to_frame(), pl.DataFrame)
-    assert isinstance(squares(table, "label", "size", "old").to_frame(), pl.DataFrame)
+    assert isinstance(interactions(table, "label")["size", "old"].to_frame(), pl.DataFrame)
 
 
 def test_a_result_without_entries_has_a_frame_with_columns():
@@ -133,7 +132,6 @@ def test_a_result_without_entries_has_a_frame_with_columns():
         "transitions": transitions(rows, [0, 1], 0, given="all"),
         "audit": audit(rows, [0, 1], 0, given="all"),
         "redundancies": redundancies(rows),
-        "squares": squares(rows, [0, 1], 0, 1),
     }
     for name, result in nothing.items():
         assert len(result) == 0
@@ -224,7 +222,7 @@ def test_results_are_iterated_record_by_record(name, result):
     assert list(result) == result.records()
     first = {
         "evidence": 0,
-        "squares": 0,
+        "interaction": "effect",
         "audit": "no",
         "transitions": ("no", "yes"),
         "interactions": ("old", "country"),

@@ -21,7 +21,6 @@ from analogical import (
     relevance,
     report,
     select,
-    squares,
     transitions,
 )
 from analogical import study as study_module
@@ -223,7 +222,6 @@ FOUND_BY = {
     "relevance": (),
     "select": (),
     "interactions": (),
-    "squares": ("z", "w"),
     "audit": ("z",),
     "evidence": ("z",),
     "transitions": ("z",),
@@ -257,9 +255,7 @@ def test_features_may_be_named_or_stand_in_the_place_of_the_label(confounded):
     study = Study(*confounded)
     assert evidence(study, "z") == evidence(study, feature="z") == evidence(*confounded, "z")
     assert audit(study, 0) == audit(study, feature="z", given="auto")
-    expected = squares(*confounded, "z", "w")
-    assert squares(study, "z", "w") == squares(study, first="z", second="w") == squares(study, "z", second="w")
-    assert squares(study, "z", "w") == expected
+    assert interactions(study)["z", "w"] == interactions(*confounded)["w", "z"]
 
 
 def test_options_of_a_question_are_asked_of_a_study(confounded):
@@ -277,7 +273,6 @@ def test_options_of_a_question_are_asked_of_a_study(confounded):
         (lambda s: relevance(s, "y"), "A Study has its label; leave y out of relevance, and pass other arguments by"),
         (lambda s: select(s, 3), "A Study has its label; leave y out of select"),
         (lambda s: evidence(s, [0, 1], "z"), "A Study has its label; leave y out of evidence"),
-        (lambda s: squares(s, [0, 1], "z", "w"), "A Study has its label; leave y out of squares"),
         (lambda s: relevance(s, bins=3), "A Study has its options already; give bins to Study, not to relevance"),
         (lambda s: report(s, weights=[1], ids="keep"), "give weights and ids to Study, not to report"),
         (lambda s: redundancies(s, ignore="z"), "give ignore to Study, not to redundancies"),
@@ -285,7 +280,6 @@ def test_options_of_a_question_are_asked_of_a_study(confounded):
         (lambda s: relevance(s, bin=3), r"relevance has no option 'bin' \(did you mean 'bins'\?\)"),
         (lambda s: select(s, groups=[1]), "select has no option 'groups'"),
         (evidence, r"evidence needs feature: evidence\(X, y, feature\) or evidence\(study, feature\)"),
-        (lambda s: squares(s, "z"), r"squares needs first and second: squares\(X, y, first, second\) or squares\(st"),
         (lambda s: evidence(s.table.codes, [0]), "evidence needs feature"),
         (lambda s: audit(s, "no such"), "The table has no column 'no such' to take as feature"),
     ],

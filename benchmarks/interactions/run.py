@@ -18,8 +18,7 @@ from pair_peers import FAST, fast, interaction_information, likelihood_ratio, md
 from pair_samples import Setting, all_settings, draw
 
 from analogical import interactions
-from analogical.count.squares import PairTables
-from analogical.estimate.interactions import PairSums, SquareSums
+from analogical.estimate.interactions import SquareSums, sum_squares
 from analogical.estimate.tests import adjust_for_features
 
 HERE = Path(__file__).parent
@@ -135,13 +134,11 @@ def discoveries() -> list[dict]:
 # ---------------------------------------------------------------- one pair: tests and intervals
 
 
-def sum_squares(tables: np.ndarray, n_contexts: int) -> list[SquareSums]:
+def sums_of_pairs(tables: np.ndarray, n_contexts: int) -> list[SquareSums]:
     """The sums of several pairs, which have so many contexts each."""
-    n_pairs = len(tables) // n_contexts
-    sums = PairSums([tables.shape[1:3]] * n_pairs, tables.shape[3])
-    for k, some in enumerate(np.split(tables, n_pairs)):
-        sums.add(k, PairTables.whole(some))
-    return sums.finished()
+    _, n_first, n_second, n_labels = tables.shape
+    pairs = np.split(tables, len(tables) // n_contexts)
+    return [sum_squares([contexts], n_first * n_second, n_labels) for contexts in pairs]
 
 
 def _genotypes(maf: float) -> np.ndarray:
@@ -305,7 +302,7 @@ def calibration(n_tables: int = 20_000) -> list[dict]:
         while len(p) < n_tables:
             tables = _tables(rng, 2_000, **options)
             n_contexts = options.get("n_contexts", 1)
-            sums = sum_squares(tables, n_contexts)
+            sums = sums_of_pairs(tables, n_contexts)
             p += [1.0 if np.isnan(one.p_value()) else one.p_value() for one in sums]
         below = {f"p <= {level:g}": float(np.mean(np.array(p) <= level)) for level in LEVELS}
         found.append({"setting": name, "tables": len(p), **below})
@@ -334,7 +331,7 @@ def coverage(n_tables: int = 3_000) -> list[dict]:
             for n_rows, n_contexts in ((50, 1), (100, 1), (400, 1), (1600, 1), (400, 10), (1600, 10)):
                 rng = np.random.default_rng(n_rows)
                 tables = _tables(rng, n_tables, n_rows, q, q, shares, n_contexts)
-                sums = sum_squares(tables, n_contexts)
+                sums = sums_of_pairs(tables, n_contexts)
                 known = [one for one in sums if one.effect_squares]
                 ends = np.array([one.interval(0.95) for one in known])
                 found.append(

@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from analogical.datasets import BuiltInTable, load_table, table_names
     from analogical.questions.audit import Audit, Difference, InContext, audit
     from analogical.questions.compare import Comparison, compare
-    from analogical.questions.evidence import Evidence, EvidencePair, Transition, Transitions, evidence, transitions
-    from analogical.questions.interactions import Interactions, interactions
+    from analogical.questions.compared import ExampleRows
+    from analogical.questions.evidence import Evidence, Transition, Transitions, evidence, transitions
+    from analogical.questions.interactions import Interaction, Interactions, interactions
     from analogical.questions.redundancies import Dependency, NearCopy, Redundancies, redundancies
     from analogical.questions.relaxed import relaxed_index
     from analogical.questions.relevance import FeatureColumn, Points, Relevance, Settings, ari_score, relevance
     from analogical.questions.report import Report, report
     from analogical.questions.select import Carried, Selection, select
     from analogical.questions.selector import AnalogicalSelector, Dropped, SelectionWarning
-    from analogical.questions.squares import Square, Squares, squares
     from analogical.study import Study
 
 __all__ = [
@@ -33,10 +33,11 @@ __all__ = [
     "Difference",
     "Dropped",
     "Evidence",
-    "EvidencePair",
+    "ExampleRows",
     "FeatureColumn",
     "InContext",
     "InputError",
+    "Interaction",
     "Interactions",
     "MissingDependencyError",
     "NearCopy",
@@ -48,8 +49,6 @@ __all__ = [
     "SelectionWarning",
     "Settings",
     "SparkError",
-    "Square",
-    "Squares",
     "Study",
     "Transition",
     "Transitions",
@@ -64,7 +63,6 @@ __all__ = [
     "relevance",
     "report",
     "select",
-    "squares",
     "table_names",
     "transitions",
 ]
@@ -73,15 +71,15 @@ __all__ = [
 _HOMES = {
     "questions.audit": ("Audit", "Difference", "InContext", "audit"),
     "questions.compare": ("Comparison", "compare"),
-    "questions.evidence": ("Evidence", "EvidencePair", "Transition", "Transitions", "evidence", "transitions"),
-    "questions.interactions": ("Interactions", "interactions"),
+    "questions.compared": ("ExampleRows",),
+    "questions.evidence": ("Evidence", "Transition", "Transitions", "evidence", "transitions"),
+    "questions.interactions": ("Interaction", "Interactions", "interactions"),
     "questions.redundancies": ("Dependency", "NearCopy", "Redundancies", "redundancies"),
     "questions.relaxed": ("relaxed_index",),
     "questions.relevance": ("FeatureColumn", "Points", "Relevance", "Settings", "ari_score", "relevance"),
     "questions.report": ("Report", "report"),
     "questions.select": ("Carried", "Selection", "select"),
     "questions.selector": ("AnalogicalSelector", "Dropped", "SelectionWarning"),
-    "questions.squares": ("Square", "Squares", "squares"),
     "study": ("Study",),
     "columns.rules": ("ColumnOptions",),
     "datasets": ("BuiltInTable", "load_table", "table_names"),

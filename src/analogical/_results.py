@@ -151,7 +151,7 @@ def _plain_fields(data: Any) -> dict[str, Any]:
 
     ``context``, which has pairs of names and values, becomes a dictionary.
     """
-    names = (*(field.name for field in fields(data)), *getattr(data, "DERIVED", ()))
+    names = (*(field.name for field in fields(data) if field.compare), *getattr(data, "DERIVED", ()))
     content = {name: getattr(data, name) for name in names}
     if "context" in content:
         content["context"] = dict(content["context"])

@@ -1,7 +1,7 @@
 """Types that the stages pass to each other: kinds of arrays, codes and bins, coded rows and notes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -66,7 +66,8 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, tuple) and isinstance(other, tuple):
         return len(one) == len(other) and all(map(same, one, other))
     if is_dataclass(one) and type(one) is type(other):
-        return same(vars(one), vars(other))
+        names = [f.name for f in fields(one) if f.compare]
+        return all(same(getattr(one, name), getattr(other, name)) for name in names)
     is_nan = isinstance(one, float) and isinstance(other, float) and one != one and other != other
     return is_nan or bool(one == other)
 

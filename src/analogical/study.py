@@ -167,18 +167,17 @@ class Study:
     0.497
     >>> study
     Study of 3 features for 'survived' (2 classes), 2,201 rows: class, sex and age
-    ask                            to learn
-    relevance(study)               which features have an effect, given the others
-    select(study)                  which features predict the label best together
-    interactions(study)            which features act together
-    squares(study, first, second)  label shares and rows of two features together
-    audit(study, feature)          how the label differs between its values
-    evidence(study, feature)       which pairs of rows show its effect
-    transitions(study, feature)    how values and labels change in its pairs
-    redundancies(study)            which features carry the same information
-    relaxed_index(study)           a screen for features that act only together
-    compare(study)                 what other methods say
-    report(study)                  all of this on one page
+    ask                          to learn
+    relevance(study)             which features have an effect, given the others
+    select(study)                which features predict the label best together
+    interactions(study)          which features act together
+    audit(study, feature)        how the label differs between its values
+    evidence(study, feature)     which pairs of rows show its effect
+    transitions(study, feature)  how values and labels change in its pairs
+    redundancies(study)          which features carry the same information
+    relaxed_index(study)         a screen for features that act only together
+    compare(study)               what other methods say
+    report(study)                all of this on one page
     """
 
     call = "study"
@@ -244,6 +243,9 @@ class Study:
         from analogical.show import as_html
 
         return as_html(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "decider"}  # it cannot be pickled
 
     def once(self, question: Hashable, find: Callable[[], Answer]) -> Answer:
         """The answer to a question, computed when it is first asked."""

@@ -15,7 +15,6 @@ from analogical import (
     relevance,
     report,
     select,
-    squares,
     transitions,
 )
 
@@ -46,7 +45,7 @@ def results_of(word):
         "comparison": compare(frame, label, methods=["ari", "chi2"]),
         "selection": select(frame, label, 3),
         "interactions": interactions(frame, label),
-        "squares": squares(frame, label, word, "b", given=[]),
+        "interaction": interactions(frame, label, given=[])[word, "b"],
         "report": report(frame, label),
     }
 

@@ -26,11 +26,10 @@ LACKING = {
     "relevance": set(),
     "report": set(),
     "select": {"groups"},
-    "squares": {"groups", "features"},
     "transitions": set(),
 }
 """For each function the options that do not apply to it."""
-ASKED = {"audit": ("a",), "evidence": ("a",), "transitions": ("a",), "squares": ("a", "b")}
+ASKED = {"audit": ("a",), "evidence": ("a",), "transitions": ("a",)}
 N = 60
 RNG = np.random.default_rng(0)
 FRAME = pd.DataFrame({"a": RNG.integers(0, 2, N), "b": RNG.integers(0, 3, N), "c": RNG.integers(0, 2, N), "n": [1] * N})

@@ -108,7 +108,7 @@ SHAPES: dict[str, Callable[[float], Question]] = {
     "relevance, 20,000 x 5, 4,000 classes": lambda size: _classes(
         "relevance", int(20_000 * size), 5, int(4_000 * size)
     ),
-    "squares, 20,000 x 2, 300 values": lambda size: _values("squares", int(20_000 * size), int(300 * size), 0, 1),
+    "interactions, 20,000 x 2, 300 values": lambda size: _values("interactions", int(20_000 * size), int(300 * size)),
     "relevance, 200,000 x 2, 100,000 values": lambda size: _values(
         "relevance", int(200_000 * size), int(100_000 * size)
     ),

@@ -22,7 +22,6 @@ from analogical import (
     redundancies,
     relevance,
     select,
-    squares,
     transitions,
 )
 from analogical.plot import plot_forest, save_figure
@@ -114,7 +113,7 @@ def test_the_first_20_of_many_interactions_are_drawn():
 def test_a_card_shows_shares_and_rows():
     rows = [("off", "out"), ("on", "out"), ("off", "in"), ("on", "in"), ("on", "in")]
     labels = ["dark", "dark", "dark", "light", "dark"]
-    result = squares(rows, labels, 0, 1, feature_names=["switch", "fuse"])
+    result = interactions(rows, labels, feature_names=["switch", "fuse"])["switch", "fuse"]
     ax = result.plot()
     assert texts_of(ax) == ["0 %\n1 row", "0 %\n1 row", "0 %\n1 row", "50 %\n2 rows"]
     assert ax.get_title(loc="left") == "Share of y = light"
@@ -122,15 +121,15 @@ def test_a_card_shows_shares_and_rows():
     assert texts_of(result.plot(label="dark"))[0] == "100 %\n1 row"
     with pytest.raises(InputError, match="There is no class 'red' in the result"):
         result.plot(label="red")
-    turned = squares([(value, "on") for value in "abc"] + [("a", "off")], [0, 1, 1, 0], 0, 1).plot()
+    turned = interactions([(value, "on") for value in "abc"] + [("a", "off")], [0, 1, 1, 0])["x0", "x1"].plot()
     assert (turned.get_xlabel(), turned.get_ylabel()) == ("x1", "x0")  # fewer values across, as in the printed table
-    missing = squares([("a", "x"), ("b", "x"), ("a", "y")], [0, 1, 1], 0, 1)
+    missing = interactions([("a", "x"), ("b", "x"), ("a", "y")], [0, 1, 1])["x0", "x1"]
     assert texts_of(missing.plot())[-1] == "no rows"
 
 
 def test_only_the_most_frequent_values_fit_on_a_card():
     rng = np.random.default_rng(0)
-    ax = squares(rng.integers(0, [15, 2], size=(300, 2)), rng.integers(0, 2, 300), 0, 1).plot()
+    ax = interactions(rng.integers(0, [15, 2], size=(300, 2)), rng.integers(0, 2, 300))["x0", "x1"].plot()
     assert len(texts_of(ax)) == 24
 
 
@@ -548,7 +547,7 @@ def test_every_figure_is_drawn_where_it_is_asked_for():
         evidence(titanic_frame, "survived", "sex", weights="count"),
         redundancies(titanic_frame, ignore=["count"]),
         interactions(ROWS, [a ^ b for a, b, c in ROWS]),
-        squares(ROWS, [a ^ b for a, b, c in ROWS], 0, 1),
+        interactions(ROWS, [a ^ b for a, b, c in ROWS])["x0", "x1"],
     ]
     for result, ax in zip(results, Figure().subplots(len(results)), strict=True):
         assert result.plot(ax) is ax

@@ -69,10 +69,10 @@ def test_the_text_of_a_notebook_says_what_its_cells_show(path):
 
 
 def test_children_by_class_are_as_the_first_notebook_says():
-    from analogical import load_table, squares
+    from analogical import interactions, load_table
 
     titanic = load_table("titanic").to_frame("pandas")
-    found = squares(titanic, "survived", "class", "age", weights="count", limit=0)
+    found = interactions(titanic, "survived", weights="count")["class", "age"]
     child = found.second_values.index("child")
     shown = {
         of_class: (int(rows.sum()), round(float(100 * share), 1))

@@ -2,6 +2,9 @@
 
 import json
 import math
+import pickle
+from copy import deepcopy
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -12,7 +15,7 @@ from naive import naive_interaction_effect, naive_squares
 from saying import all_said
 
 import analogical.questions.interactions as module
-from analogical import InputError, interactions, load_table, squares
+from analogical import InputError, interactions, load_table
 from analogical.show.views import view_of
 
 UNIVERSE = list(product((0, 1), repeat=4))
@@ -100,7 +103,7 @@ def numbers_of(found):
 def assert_same_numbers(one, other, names=None):
     for a, b in zip(one.first, one.second, strict=True):
         expected, found = one[a, b], other[tuple(sorted((names or {}).get(name, name) for name in (a, b)))]
-        for key, value in expected.items():
+        for key, value in expected.numbers.items():
             if key not in ("first", "second"):
                 assert found[key] == (pytest.approx(value) if isinstance(value, float) else value), key
 
@@ -131,7 +134,7 @@ def test_numbers_of_values_change_no_p_value_where_contexts_are_thin(seed):
     X, y = rng.integers(0, [6, 5, 3, 3], size=(300, 4)), rng.integers(0, 2, 300)
     turned = np.column_stack([rng.permutation(6)[column] for column in X.T])
     expected = interactions(X, y, given="all").p_value
-    assert interactions(turned, y, given="all").p_value == pytest.approx(expected, rel=1e-10, abs=0)
+    assert interactions(turned, y, given="all").p_value == pytest.approx(expected, rel=1e-10, abs=0, nan_ok=True)
 
 
 def test_order_of_columns_and_a_constant_change_nothing():
@@ -140,16 +143,15 @@ def test_order_of_columns_and_a_constant_change_nothing():
     turned = interactions(frame[list("dcba")].assign(e="same"), y)
     assert len(turned) == 6
     for a, b in zip(found.first, found.second, strict=True):
-        for key, value in found[a, b].items():
+        for key, value in found[a, b].numbers.items():
             if key not in ("first", "second", "given"):
                 expected = pytest.approx(value) if isinstance(value, float) else value
                 assert turned[a, b][key] == turned[b, a][key] == expected
 
 
 @pytest.mark.usefixtures("threads_for_small_work")
-def test_threads_change_nothing(monkeypatch):
+def test_threads_change_nothing():
     frame, y = noisy_table(2000)
-    monkeypatch.setattr("analogical.estimate.interactions.PAIRS_AT_ONCE", 1)
     one, two = interactions(frame, y, n_jobs=1), interactions(frame, y, n_jobs=2)
     assert one == two
 
@@ -363,7 +365,7 @@ def test_a_copy_of_a_deciding_feature_is_not_paired():
         in all_said(found)
     )
     assert interactions(frame, y, given=[])[copy, "e"]["status"] == "effect"
-    assert f"one of them is a copy of '{kept}'." in " ".join(repr(squares(frame, y, copy, "e")).split())
+    assert f"one of them is a copy of '{kept}'." in " ".join(repr(found[copy, "e"]).split())
 
 
 def test_a_number_of_the_deciding_set_is_not_held_fixed_for_its_own_pairs():
@@ -375,15 +377,16 @@ def test_a_number_of_the_deciding_set_is_not_held_fixed_for_its_own_pairs():
     assert "size" in found.deciding
     assert "size" not in found["size", "town"]["given"]
     assert found["town", "other"]["given"] == ["size"]
-    card = squares(frame, y, "town", "other", limit=3)
-    assert [name for name, _ in card[0].context] == ["size"]
+    assert [name for name, _ in found["town", "other"].examples[0].context] == ["size"]
 
 
 def test_features_choose_pairs_and_leave_the_others_as_contexts():
     frame, y = noisy_table(3000)
     found = interactions(frame, y, features=["a", "d"])
     assert found.ranking() == [("a", "d")]
-    assert found["a", "d"] == interactions(frame, y)["a", "d"] | {"p_adjusted": found["a", "d"]["p_adjusted"]}
+    one, among_all = found["a", "d"], interactions(frame, y)["a", "d"]
+    assert one.numbers == among_all.numbers | {"p_adjusted": one["p_adjusted"]}
+    assert one.counts.tolist() == among_all.counts.tolist()
     assert found["a", "d"]["given"] == ["b"]
     left = interactions(frame, y, features="[ab]", ignore=["c"], given="all")
     assert left["a", "b"]["given"] == ["d"]
@@ -469,108 +472,109 @@ def test_a_single_feature_has_no_pairs():
         interactions([(0, 1), (1, 1)], [0, 1])
 
 
-# ---------------------------------------------------------------- the squares of one pair
+# ---------------------------------------------------------------- shares and rows of one pair
 
 
-def test_squares_show_shares_and_rows():
+def test_a_pair_has_its_shares_and_rows():
     frame = pd.DataFrame(
         {"switch": ["off", "on", "off", "on"] * 2, "fuse": ["out", "out", "in", "in"] * 2, "room": [1] * 4 + [2] * 4},
         index=list("abcdefgh"),
     )
-    found = squares(frame, ["dark", "dark", "dark", "light"] * 2, "switch", "fuse", given="all", limit=None)
-    assert (found.n_squares, found.n_broken, len(found)) == (2, 2, 2)
-    assert found.given == ("room",)
+    result = interactions(frame, ["dark", "dark", "dark", "light"] * 2, given="all")
+    found = result["fuse", "switch"]
+    assert (found["squares"], found["broken"], len(found.examples)) == (2, 2, 2)
+    assert (found.first, found.second, found["given"]) == ("switch", "fuse", ["room"])
     assert sorted(found.shares("light").ravel().tolist()) == [0, 0, 0, 1]
-    one = found[0]
-    assert one.broken
+    one = found.examples[0]
+    assert one.changed
     assert dict(one.context) == {"room": 1}
-    for name, row in zip(one.index, one.rows, strict=True):
+    (u, v), (w, _), (_, x), _ = one.values
+    assert one.values == ((u, v), (w, v), (u, x), (w, x))
+    for name, row, label, values in zip(one.index, one.rows, one.labels, one.values, strict=True):
         assert frame.index[row] == name
-    corners = list(product(one.second_values, one.first_values))
-    for row, label, (v, u) in zip(one.rows, one.labels, corners, strict=True):
-        assert (frame["fuse"].iloc[row], frame["switch"].iloc[row]) == (v, u)
-        assert label == ("light" if (u, v) == ("on", "in") else "dark")
+        assert tuple(frame[["switch", "fuse"]].iloc[row]) == values
+        assert label == ("light" if values == ("on", "in") else "dark")
     with pytest.raises(InputError, match="There is no class 'blue' in the result; it has 'dark', 'light'"):
         found.shares("blue")
+    with pytest.raises(InputError, match="There is no number 'size' in the result; it has 'first', 'second', 'status'"):
+        found["size"]
 
 
-def test_squares_name_rows_of_the_table_as_it_was_given():
+def test_the_frame_of_a_pair_is_its_table_of_shares():
+    rows = [("off", 1), ("on", 1), ("off", 2), ("off", 2)]
+    table = interactions(rows, ["no", "no", "no", "yes"])["x0", "x1"].to_frame()
+    assert table.to_numpy().tolist()[:4] == [
+        ["off", 1, "no", 1, 1.0],
+        ["off", 1, "yes", 0, 0.0],
+        ["off", 2, "no", 1, 0.5],
+        ["off", 2, "yes", 1, 0.5],
+    ]
+    assert table["rows"].sum() == 4
+    assert table["share"].isna().tolist() == [False] * 6 + [True] * 2
+
+
+def test_example_rows_are_those_of_the_table_as_it_was_given():
     """Rows repeat and stand in no order, so their numbers in the table are not those of the distinct rows."""
     rng = np.random.default_rng(7)
     frame = pd.DataFrame(rng.choice(list("ab"), size=(60, 3)), columns=["x", "y", "z"], index=rng.permutation(60) + 100)
     labels = rng.choice(["no", "yes"], 60)
-    found = squares(frame, labels, "x", "y", given="all", limit=None)
-    assert len(found) > 10
+    found = interactions(frame, labels, given="all")["x", "y"]
+    assert len(found.examples) == 4
     for square in found.examples:
-        for row, name, label, (v, u) in zip(
-            square.rows, square.index, square.labels, product(square.second_values, square.first_values), strict=True
-        ):
+        for row, name, label, values in zip(square.rows, square.index, square.labels, square.values, strict=True):
             assert frame.index[row] == name
             assert labels[row] == label
-            assert tuple(frame.iloc[row]) == (u, v, dict(square.context)["z"])
+            assert tuple(frame.iloc[row]) == (*values, dict(square.context)["z"])
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_all_kinds_of_squares_add_up_to_the_counts(seed):
+def test_all_kinds_of_broken_squares_add_up_to_the_counts(monkeypatch, seed):
+    monkeypatch.setattr(module, "MAX_EXAMPLES", 10**6)
     rows, labels = random_case(seed)
     labels[:2] = 0, 1
     for given in ("all", []):
-        found = squares(rows, labels, 0, 1, given=given, limit=None)
-        result = interactions(rows, labels, given=given)["x0", "x1"]
-        assert sum(square.times for square in found.examples) == found.n_squares == result["squares"]
-        assert sum(s.times for s in found.examples if s.broken) == found.n_broken == result["broken"]
+        found = interactions(rows, labels, given=given)["x0", "x1"]
+        assert sum(square.weight for square in found.examples) == found["broken"]
         assert found.counts.sum() == len(rows)
         for square in found.examples:
-            assert [labels[r] for r in square.rows] == list(square.labels)
-            a, b, c, d = (rows[r] for r in square.rows)
-            assert (a[0], b[0], c[0], d[0]) == square.first_values * 2
-            assert (a[1], c[1]) == square.second_values == (b[1], d[1])
-            assert given == [] or a[2] == b[2] == c[2] == d[2]
+            a, b, c, d = square.labels
+            assert (a, c) != (b, d)
+            assert (a, b) != (c, d)
+            assert [labels[r] for r in square.rows] == [a, b, c, d]
+            assert [tuple(rows[r][:2]) for r in square.rows] == list(square.values)
+            assert given == [] or len({rows[r][2] for r in square.rows}) == 1
 
 
 def test_weights_count_in_squares():
     rows = [(0, 0), (1, 0), (0, 1), (1, 1)]
-    found = squares(rows, [0, 0, 0, 1], 0, 1, weights=[1, 2, 3, 4])
-    assert (found.n_squares, found[0].times) == (24, 24)
+    found = interactions(rows, [0, 0, 0, 1], weights=[1, 2, 3, 4])["x0", "x1"]
+    assert (found["squares"], found.examples[0].weight) == (24, 24)
     assert found.counts[1, 1].tolist() == [0, 4]
 
 
-def test_broken_and_kept_squares_are_shown_in_equal_number():
+def test_four_broken_squares_are_shown_in_turn_from_each_context():
     frame, y = noisy_table()
-    found = squares(frame, y, "a", "b", given="all", limit=6)
-    assert [square.broken for square in found.examples] == [True] * 3 + [False] * 3
-    assert len({square.context for square in found.examples[:3]}) == 3
-    kept_only = squares(UNIVERSE, [a for a, b, c, d in UNIVERSE], 0, 1, given="all", limit=3)
-    assert [square.broken for square in kept_only.examples] == [False] * 3
-    broken_only = squares(UNIVERSE, [a ^ b for a, b, c, d in UNIVERSE], 0, 1, given="all", limit=3)
-    assert [square.broken for square in broken_only.examples] == [True] * 3
-    assert len(squares(frame, y, "a", "b", limit=0)) == 0
-    assert len(squares(frame, y, "a", "b", limit=1)) == 1
+    found = interactions(frame, y, given="all")["a", "b"]
+    assert len(found.examples) == len({square.context for square in found.examples}) == 4
+    kept_only = interactions(UNIVERSE, [a for a, b, c, d in UNIVERSE], given="all")["x0", "x1"]
+    assert kept_only["squares"] > 0
+    assert kept_only.examples == ()
 
 
-def test_squares_are_given_what_the_pair_is_given():
-    frame, y = noisy_table(150)
-    for given in ("auto", "all", ["c"], []):
-        result = interactions(frame, y, given=given)
-        for pair in (("a", "b"), ("c", "d")):
-            found = squares(frame, y, *pair, given=given)
-            assert (found.n_squares, found.n_broken) == tuple(result[pair][key] for key in ("squares", "broken"))
-            assert found.effect == pytest.approx(result[pair]["effect"])
-            assert list(found.given) == result[pair]["given"]
-    assert squares(frame, y, "a", "b", given=["c"]).asked == ("c",)
+def test_the_rows_of_a_pair_agree_on_what_it_is_given():
+    frame, y = thin_table()
+    found = interactions(frame, y)["a", "b"]
+    assert [[name for name, _ in square.context] for square in found.examples] == [["tied"]] * 4
+    assert found["given"] == ["tied"]
 
 
-def test_squares_of_one_feature_are_refused():
-    with pytest.raises(InputError, match="first and second are both 'x1'; a square needs two different features"):
-        squares(UNIVERSE, [0, 1] * 8, 1, "x1")
-
-
-def test_more_than_100_000_squares_are_refused():
-    corners, contexts, labels = product((0, 1), (0, 1)), range(11), range(10)
-    rows = [(*corner, context, label) for corner, context, label in product(corners, contexts, labels)]
-    *columns, y = zip(*rows, strict=True)  # 10^4 squares with other labels in each of 11 contexts
-    with pytest.raises(InputError, match="At least 100,000 squares would be listed with limit=None; give a limit"):
-        squares(np.column_stack(columns), y, 0, 1, given="all", limit=None)
+def test_copies_of_a_result_have_the_shares_and_rows_of_their_pairs():
+    frame, y = noisy_table()
+    found = interactions(frame, y)
+    for copied in (deepcopy(found), pickle.loads(pickle.dumps(found))):  # noqa: S301
+        assert copied["a", "b"] == found["a", "b"]
+    with pytest.raises(InputError, match="This copy of a result does not hold its table; ask interactions again"):
+        replace(found, study=None)["a", "b"]
 
 
 # ---------------------------------------------------------------- words
@@ -611,13 +615,14 @@ def test_text_without_squares_says_how_to_go_on():
     text = " ".join(repr(interactions([(0, 0), (0, 1), (1, 0)], [0, 0, 1])).split())
     assert "No pair of features could be tested for 'y': no four rows form a square." in text
     assert "Give fewer features, such as given=[] (--given none)." in text
-    assert "No four rows form a square of 'x0' and 'x1'" in repr(squares([(0, 0), (0, 1), (1, 0)], [0, 0, 1], 0, 1))
+    pair = interactions([(0, 0), (0, 1), (1, 0)], [0, 0, 1])["x0", "x1"]
+    assert "No four rows form a square of 'x0' and 'x1'" in repr(pair)
 
 
-def test_text_of_squares_is_a_card():
+def test_text_of_a_pair_is_a_card():
     rows = [("off", "out"), ("on", "out"), ("off", "in"), ("on", "in")] * 2
-    found = squares(rows, ["dark", "dark", "dark", "light"] * 2, 0, 1, feature_names=["switch", "fuse"])
-    assert repr(found).splitlines() == [
+    found = interactions(rows, ["dark", "dark", "dark", "light"] * 2, feature_names=["switch", "fuse"])
+    assert repr(found["switch", "fuse"]).splitlines() == [
         "16 of 16 squares of 'switch' and 'fuse' are broken (100.0 %).",
         "share of 'light'  switch=off     switch=on",
         "fuse=out          0.0 % of 2    0.0 % of 2",
@@ -634,7 +639,7 @@ def test_text_of_squares_is_a_card():
 def test_long_tables_of_shares_show_the_most_frequent_values():
     rng = np.random.default_rng(0)
     X = rng.integers(0, [12, 2], size=(500, 2))
-    text = repr(squares(X[:, ::-1], rng.integers(0, 6, 500), 0, 1, limit=0))
+    text = repr(interactions(X[:, ::-1], rng.integers(0, 6, 500))["x0", "x1"])
     assert "Not shown: 6 rarer values of x1." in text
     assert text.count("share of") == 1
     assert max(map(len, text.splitlines())) <= 80
@@ -643,7 +648,7 @@ def test_long_tables_of_shares_show_the_most_frequent_values():
 def test_wide_tables_of_shares_are_turned():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"size": rng.normal(size=200), "town": rng.choice(["Ulm", "Bonn"], 200)})
-    found = squares(frame, rng.integers(0, 2, 200), "size", "town", bins=6, limit=0)
+    found = interactions(frame, rng.integers(0, 2, 200), bins=6)["size", "town"]
     lines = repr(found).splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[1].split() == ["share", "of", "'1'", "town=Bonn", "town=Ulm"]

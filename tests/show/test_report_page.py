@@ -208,14 +208,14 @@ def test_pairs_that_act_together_have_a_table_of_shares():
     assert first.lines[-1] == (
         "Tested: features that have an effect or are in the deciding set, with at most 32 values."
     )
-    assert len(cards) == len(found.squares)
-    some = replace(found, squares=())
+    assert len(cards) == len(found.together)
+    some = replace(found, together=())
     assert views(some)["together"] == [first]
 
 
 def test_shares_of_a_card_are_counts_of_rows():
     found = made("weights")
-    card, squares = views(found)["together"][1], found.squares[0]
+    card, squares = views(found)["together"][1], found.together[0]
     (table,) = card.tables
     cells = {(c.text, round(10 * c.shade)) for row in table.rows for c in row[1:] if c.shade is not None}
     shares, rows = squares.shares("yes"), squares.counts.sum(axis=2)
@@ -330,6 +330,8 @@ def test_many_features_stay_legible():
     assert len(ranking.rows) == len(paper.rows) == 300
     assert ranking.note == "... and 10 more; to_frame() and --json have all"
     assert "The best 20 of 310 features." in words_of(found.html)
+    assert "... and 10 more; the JSON below has all" in words_of(found.html)
+    assert "to_frame()" not in words_of(re.sub(r"(?s)<section id=.data.*?</section>", "", found.html))
 
 
 def test_six_hundred_columns_take_less_than_a_megabyte():

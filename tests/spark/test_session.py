@@ -211,7 +211,7 @@ def test_jobs_that_ctrl_c_cancelled_are_an_interruption_and_no_error():
 def test_the_verbs_of_the_package_are_those_for_spark():
     for name in ("Study", "audit", "evidence", "interactions", "redundancies", "relevance", "report", "select"):
         assert getattr(analogical.spark, name) is getattr(analogical, name)
-    assert (analogical.spark.squares, analogical.spark.transitions) == (analogical.squares, analogical.transitions)
+    assert (analogical.spark.select, analogical.spark.transitions) == (analogical.select, analogical.transitions)
     with pytest.raises(AttributeError, match=r"module 'analogical\.spark' has no attribute 'compare'"):
         analogical.spark.compare  # noqa: B018
 

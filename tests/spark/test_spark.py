@@ -28,7 +28,7 @@ VERBS = {
     "select": analogical.select,
     "select some": lambda study: analogical.select(study, k=3),
     "interactions": analogical.interactions,
-    "squares": lambda study: analogical.squares(study, "town", "sex"),
+    "pair": lambda study: analogical.interactions(study)["town", "sex"],
     "audit": lambda study: analogical.audit(study, "town"),
     "transitions": lambda study: analogical.transitions(study, "sex"),
     "evidence": lambda study: analogical.evidence(study, "sex"),

@@ -132,10 +132,9 @@ def interactions(
         str | None,
         typer.Option(
             metavar="COL,COL",
-            help="Show the label shares of one pair of features by their values, and example squares.",
+            help="Show the label shares of one pair of features by their values, and the rows of broken squares.",
         ),
     ] = None,
-    limit: Annotated[int, typer.Option(help="Number of squares to show with --pair.")] = 4,
     confidence: Confidence = 0.95,
 ) -> None:
     """Find features that act together: the effect of one depends on the other.
@@ -146,16 +145,15 @@ def interactions(
 
     Example: analogical interactions monks-1 --pair head_shape,body_shape
     """
-    if pair is not None:
-        two = split_names(pair)
-        if len(two) != 2:
-            raise InputError(f"--pair must name two columns, separated by a comma, got {pair!r}.")
-        options = source.options.copy()
-        options.pop("features", None)
-        output.write(analogical.squares(*source.data, *two, **options, given=source.given(given), limit=limit), source)
+    options: Any = {**source.options, "given": source.given(given), "confidence": confidence}
+    if pair is None:
+        output.write(analogical.interactions(*source.data, **options), source)
         return
-    result = analogical.interactions(*source.data, **source.options, given=source.given(given), confidence=confidence)
-    output.write(result, source)
+    two = split_names(pair)
+    if len(set(two)) != 2:
+        raise InputError(f"--pair must name two columns, separated by a comma, got {pair!r}.")
+    result = analogical.interactions(*source.data, **{**options, "features": two})
+    output.write(result[two[0], two[1]], source)
 
 
 @reads_table(without=("features", "top"))

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations, islice, pairwise, product
@@ -25,7 +25,6 @@ __all__ = [
     "count_transitions",
     "find_pairs",
     "find_squares",
-    "is_broken",
 ]
 
 N_REMEMBERED = 16
@@ -170,31 +169,24 @@ def count_transitions(contexts: Contexts, n_labels: int, first_row: Ints) -> Tra
 
 
 class FoundSquare(NamedTuple):
-    """Squares of one context with the same values and labels; corners a, b, c, d as in ``count.squares``."""
+    """Broken squares of one context with the same values and labels; corners a, b, c, d as in ``count.squares``."""
 
     times: int
     """Number of these squares."""
     rows: tuple[int, ...]
     """The first row at each corner."""
-    labels: tuple[int, ...]
 
 
-def is_broken(labels: Sequence[Any]) -> bool:
-    """Whether four labels do not form an analogical proportion."""
-    a, b, c, d = labels
-    return not ((a == b and c == d) or (a == c and b == d))
-
-
-def find_squares(listed: ListedRows, broken: bool) -> Iterator[FoundSquare]:
-    """Kinds of squares of columns 0 and 1, broken or kept, in turn from each context, the most frequent first."""
+def find_squares(listed: ListedRows) -> Iterator[FoundSquare]:
+    """Broken squares of columns 0 and 1, in turn from each context, those with the most frequent values first."""
     starts = np.flatnonzero(differs_from_last(listed.context[listed.order]))
     bounds = pairwise([*starts.tolist(), len(listed.order)])
     contexts = (listed.order[start:stop] for start, stop in bounds if stop - start > 3)
-    return _in_turn(iter(_squares_of(listed.rows, context, broken)) for context in contexts)
+    return _in_turn(iter(_squares_of(listed.rows, context)) for context in contexts)
 
 
-def _squares_of(rows: CodedRows, context: Positions, broken: bool) -> list[FoundSquare]:
-    """The kinds of squares among the rows of one context, the most frequent first.
+def _squares_of(rows: CodedRows, context: Positions) -> list[FoundSquare]:
+    """The broken squares among the rows of one context, the most frequent first.
 
     If there are very many, only those of the first values and the most frequent labels.
     """
@@ -207,21 +199,18 @@ def _squares_of(rows: CodedRows, context: Positions, broken: bool) -> list[Found
         by_label[u, v][label] += weight
         seconds_of[u].add(v)
         first_row.setdefault((u, v, label), row)
-    squares: list[FoundSquare] = []
+    found: list[FoundSquare] = []
     for u, w in combinations(sorted(seconds_of), 2):
         for v, x in combinations(sorted(seconds_of[u] & seconds_of[w]), 2):
             corners = ((u, v), (w, v), (u, x), (w, x))
             kinds = product(*([label for label, _ in by_label[corner].most_common()] for corner in corners))
-            for labels in islice(kinds, SQUARES_PER_CONTEXT):
-                if is_broken(labels) == broken:
-                    cells = list(zip(corners, labels, strict=True))
+            for a, b, c, d in islice(kinds, SQUARES_PER_CONTEXT):
+                if not ((a == b and c == d) or (a == c and b == d)):
+                    cells = list(zip(corners, (a, b, c, d), strict=True))
                     times = math.prod(by_label[corner][label] for corner, label in cells)
-                    four = tuple(first_row[*corner, label] for corner, label in cells)
-                    squares.append(FoundSquare(times, four, labels))
-            if len(squares) > SQUARES_PER_CONTEXT:
-                return sorted(squares, key=_by_frequency)
-    return sorted(squares, key=_by_frequency)
-
-
-def _by_frequency(square: FoundSquare) -> tuple[int, tuple[int, ...]]:
-    return -square.times, square.rows
+                    found.append(FoundSquare(times, tuple(first_row[*corner, label] for corner, label in cells)))
+            if len(found) > SQUARES_PER_CONTEXT:
+                break
+        if len(found) > SQUARES_PER_CONTEXT:
+            break
+    return sorted(found, key=lambda square: (-square.times, square.rows))

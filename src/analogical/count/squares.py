@@ -14,135 +14,81 @@ So sums over all pairs of values are matrix products: f_v f_v' summed over v < v
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import Bools, CodedRows, Codes, Ints, Positions
+from analogical._types import CodedRows, Codes, Ints, Positions
 from analogical.count.given import Cells
 from analogical.count.groups import count_keys
 from analogical.errors import InputError
 
-__all__ = ["MAX_CELLS", "PairTables", "count_squares", "pair_tables", "repeated_cells"]
+__all__ = ["FEW_LABELS", "MAX_CELLS", "count_squares", "pair_tables"]
 
 MAX_CELLS = 2**22
 """Most entries of the tables that are made at a time."""
 FEW_LABELS = 16
 """Up to this many labels, every table has a place for each label."""
-ROWS_OF_SQUARE = 4
-"""Fewest rows of a context with a square."""
 EXACT_PAIRS = math.isqrt(2**53)
 EXACT = math.isqrt(EXACT_PAIRS)
 """Most rows of a context for which sums of products of two, and of four, counts are exact in float64."""
 
 
-@dataclass(frozen=True)
-class PairTables:
-    """Counts of rows of some contexts by value of i, value of j and label, in tables of one shape.
+def pair_tables(rows: CodedRows, contexts: Cells, i: int, j: int) -> Iterator[Ints]:
+    """Counts of rows by context, value of i, value of j and label, for all contexts that may have squares.
 
-    To keep tables small, they have places only for the values in their context (and for its labels, if there are many
-    labels). Places may be empty. If there are fewer places than labels, the last place is empty and stands for all
-    labels that are not in the context.
+    Each array has shape (contexts, values of i, values of j, labels). It has a place for every value and label if there
+    are fewer places than rows. Otherwise contexts with a single value of i or of j, which have no squares, are left
+    out, and the tables of the others have places for their own values only (and, of more than ``FEW_LABELS`` labels,
+    for their own labels), the tables of one shape together. Shapes are rounded up, so places may be empty.
     """
-
-    counts: Ints
-    """Shape (contexts, values of i, values of j, labels)."""
-    first: Positions
-    """Values of i in the places of each context, of shape (contexts, values of i)."""
-    second: Positions
-    labels: Positions
-    is_whole: bool = False
-    """Whether every value and label has a place, in their order."""
-
-    @classmethod
-    def whole(cls, counts: Ints) -> "PairTables":
-        """Tables with a place for every value and label."""
-        first, second, labels = (np.broadcast_to(np.arange(n), (len(counts), n)) for n in counts.shape[1:])
-        return cls(counts, first, second, labels, is_whole=True)
-
-    def of_some(self, contexts: Positions) -> "PairTables":
-        """The tables of some of the contexts."""
-        counts, first, second, labels = (each[contexts] for each in (self.counts, self.first, self.second, self.labels))
-        return PairTables(counts, first, second, labels, self.is_whole)
-
-
-def pair_tables(rows: CodedRows, contexts: Cells, i: int, j: int) -> Iterator[PairTables]:
-    """Tables of the contexts that may have squares of two features.
-
-    Tables have places for all values if they have fewer entries than there are rows. Otherwise contexts with a single
-    value of i or of j, which have no squares, are left out, and the others have places for their own values only.
-    """
-    n_first, n_second = int(rows.n_values[i]), int(rows.n_values[j])
-    n_cells = n_first * n_second * rows.n_labels
-    if n_cells > 4 * MAX_CELLS:
+    n_values = int(rows.n_values[i]), int(rows.n_values[j]), rows.n_labels
+    if math.prod(n_values) > 4 * MAX_CELLS:
         raise InputError(
-            f"Two features with {n_first:,} and {n_second:,} values have too many combinations to count squares;"
+            f"Two features with {n_values[0]:,} and {n_values[1]:,} values have too many combinations to count squares;"
             " bin them, merge rare values, or leave one of them out."
         )
     groups, n_groups = contexts.of_row.astype(np.intp, copy=False), len(contexts)
-    if n_groups * n_cells <= len(groups):
-        keys = (groups, rows.codes[:, i], rows.codes[:, j], rows.labels)
-        yield PairTables.whole(_counted(keys, rows.weights, (n_groups, n_first, n_second, rows.n_labels)))
+    columns, weights = (rows.codes[:, i], rows.codes[:, j], rows.labels), rows.weights
+    if n_groups * math.prod(n_values) <= len(groups):
+        yield _counted((groups, *columns), weights, (n_groups, *n_values))
+        return
+    is_large = (np.bincount(groups, minlength=n_groups) >= 4)[groups]  # a square has four rows
+    groups, columns = groups[is_large], (columns[0][is_large], columns[1][is_large], columns[2][is_large])
+    weights = None if weights is None else weights[is_large]
+    placed: list[tuple[Codes | Positions, Ints]] = [
+        _places(groups, n_groups, column, n) for column, n in zip(columns[:2], n_values[:2], strict=True)
+    ]
+    if rows.n_labels > FEW_LABELS:
+        placed.append(_places(groups, n_groups, columns[2], rows.n_labels))
     else:
-        yield from _small_tables(rows, groups, n_groups, i, j)
+        placed.append((columns[2], np.full(n_groups, rows.n_labels)))
+    shapes = np.stack([_rounded_up(n_held, n) for (_, n_held), n in zip(placed, n_values, strict=True)])
+    may_have_squares = (placed[0][1] > 1) & (placed[1][1] > 1)
+    by_shape = np.lexsort((*shapes, ~may_have_squares))[: np.count_nonzero(may_have_squares)]
+    number = np.full(n_groups, len(by_shape))
+    number[by_shape] = np.arange(len(by_shape))
+    number = number[groups]
+    order = np.argsort(number, kind="stable")
+    number = number[order]
+    starts = np.flatnonzero((np.diff(shapes[:, by_shape], prepend=0) != 0).any(axis=0))
+    for start, stop in pairwise([*starts.tolist(), len(by_shape)]):
+        shape = tuple(shapes[:, by_shape[start]].tolist())
+        at_once = max(MAX_CELLS // math.prod(shape), 1)
+        for begin in range(start, stop, at_once):
+            end = min(begin + at_once, stop)
+            first, last = np.searchsorted(number, (begin, end)).tolist()
+            own = order[first:last]
+            keys = number[first:last] - begin, *(places[own] for places, _ in placed)
+            yield _counted(keys, None if weights is None else weights[own], (end - begin, *shape))
 
 
 def _counted(keys: tuple[Codes | Positions, ...], weights: Ints | None, shape: tuple[int, ...]) -> Ints:
     """Counts of rows by context and by the places of their two values and of their label."""
     sizes = np.bincount(np.ravel_multi_index(keys, shape), weights, minlength=math.prod(shape))
     return sizes.astype(np.int64).reshape(shape)  # sums of weights are below 2**53
-
-
-def _small_tables(rows: CodedRows, groups: Positions, n_groups: int, i: int, j: int) -> Iterator[PairTables]:
-    """Tables of the contexts with two values of both features, by shape; shapes are rounded up, so there are fewer."""
-    is_large = np.bincount(groups, minlength=n_groups) >= ROWS_OF_SQUARE
-    rows, groups = rows.select([i, j]).take(is_large[groups]), groups[is_large[groups]]
-    first, n_first = _places(groups, n_groups, rows.codes[:, 0], int(rows.n_values[0]))
-    second, n_second = _places(groups, n_groups, rows.codes[:, 1], int(rows.n_values[1]))
-    labels, n_labels = _label_places(groups, n_groups, rows.labels, rows.n_labels)
-    most = *rows.n_values.tolist(), rows.n_labels
-    shapes = np.stack([_rounded_up(n, top) for n, top in zip((n_first, n_second, n_labels), most, strict=True)])
-    ordered, bounds = _by_shape(shapes, (n_first > 1) & (n_second > 1))
-    number = np.full(n_groups, n_groups)
-    number[ordered] = np.arange(len(ordered))
-    order = np.argsort(number[groups], kind="stable")
-    placed = _PlacedRows(rows.take(order), number[groups[order]], first[order], second[order], labels[order])
-    for start, stop in pairwise(bounds):
-        yield from placed.tables(start, stop, tuple(shapes[:, ordered[start]].tolist()))
-
-
-def _by_shape(shapes: Ints, is_varied: Bools) -> tuple[Positions, list[int]]:
-    """The varied contexts ordered by shape, and the bounds of the runs of one shape."""
-    ordered = np.lexsort((*shapes, ~is_varied))[: np.count_nonzero(is_varied)]
-    starts = np.flatnonzero((np.diff(shapes[:, ordered], prepend=0) != 0).any(axis=0))
-    return ordered, [*starts.tolist(), len(ordered)]
-
-
-class _PlacedRows(NamedTuple):
-    """Rows of two features, sorted by context, with their places in the table of their context."""
-
-    rows: CodedRows
-    context: Positions
-    first: Positions
-    second: Positions
-    label: Codes | Positions
-
-    def tables(self, start: int, stop: int, shape: tuple[int, ...]) -> Iterator[PairTables]:
-        """The tables of some contexts, all of one shape, at most ``MAX_CELLS`` entries at a time."""
-        at_once = max(MAX_CELLS // math.prod(shape), 1)
-        for begin in range(start, stop, at_once):
-            n_tables = min(at_once, stop - begin)
-            own = np.arange(*np.searchsorted(self.context, (begin, begin + n_tables)))
-            some, context = self.rows.take(own), self.context[own] - begin
-            places = self.first[own], self.second[own], self.label[own]
-            counts = _counted((context, *places), some.weights, (n_tables, *shape))
-            first, second, labels = (np.zeros((n_tables, n_places), np.intp) for n_places in shape)
-            first[context, places[0]], second[context, places[1]] = some.codes[:, 0], some.codes[:, 1]
-            labels[context, places[2]] = some.labels
-            yield PairTables(counts, first, second, labels)
 
 
 def _places(groups: Positions, n_groups: int, values: Codes, n_values: int) -> tuple[Positions, Ints]:
@@ -153,24 +99,10 @@ def _places(groups: Positions, n_groups: int, values: Codes, n_values: int) -> t
     return np.searchsorted(held, keys) - (np.cumsum(n_held) - n_held)[groups], n_held
 
 
-def _label_places(groups: Positions, n_groups: int, labels: Codes, n_labels: int) -> tuple[Codes | Positions, Ints]:
-    """The same for labels: a place for each, or, if there are many, for those in a context and an empty one."""
-    if n_labels <= FEW_LABELS:
-        return labels, np.full(n_groups, n_labels)
-    places, n_held = _places(groups, n_groups, labels, n_labels)
-    return places, n_held + 1
-
-
 def _rounded_up(n_held: Ints, most: int) -> Ints:
     """Numbers of places, at most ``most``: exact up to 8, then rounded up in steps of an eighth to a quarter."""
     steps = 2 ** np.maximum(np.ceil(np.log2(np.maximum(n_held, 1))).astype(np.int64) - 3, 0)
     return np.asarray(np.minimum(-(-n_held // steps) * steps, most))
-
-
-def repeated_cells(counts: Ints) -> Ints:
-    """The tables without cells of a single row."""
-    repeated: Ints = counts * (counts.sum(axis=3, keepdims=True) > 1)
-    return repeated
 
 
 # ---------------------------------------------------------------- squares
@@ -182,31 +114,27 @@ def count_squares(counts: Ints) -> tuple[Ints | NDArray[np.object_], Ints | NDAr
     Parameters
     ----------
     counts : ndarray of shape (contexts, values of i, values of j, labels)
-        Rows, as in :class:`PairTables`.
+        Rows, as from :func:`pair_tables`.
 
     Returns
     -------
     squares, broken : ndarray
         One number per context: int64, or Python integers if a context has very many rows.
     """
-    is_large = counts.sum(axis=(1, 2, 3)) > EXACT
-    if is_large.all() or not is_large.any():
-        return _count(counts, is_large=bool(is_large.any()))
-    squares, broken = np.zeros((2, len(counts)), object)
-    for some in (is_large, ~is_large):
-        squares[some], broken[some] = _count(counts[some], is_large=bool(is_large[some].any()))
-    return squares, broken
-
-
-def _count(counts: Ints, *, is_large: bool) -> tuple[Ints | NDArray[np.object_], Ints | NDArray[np.object_]]:
-    """Squares and broken squares of contexts that are all large, or all small."""
-    n = counts if is_large and counts.sum(axis=(1, 2, 3)).max() > EXACT_PAIRS else counts.astype(np.float64)
-    squares = _add_products(n.sum(axis=3)[:, None, :, :, None], is_large)
-    same = _add_products(n.transpose(0, 3, 1, 2)[..., None], is_large)  # label by label
-    kept = _add_products(n[:, None], is_large) + _add_products(n.transpose(0, 2, 1, 3)[:, None], is_large) - same
-    if is_large:
-        return squares, squares - kept
-    return squares.astype(np.int64), (squares - kept).astype(np.int64)
+    n_rows = counts.sum(axis=(1, 2, 3))
+    is_large = n_rows > EXACT
+    if is_large.any() and not is_large.all():
+        squares, broken = np.zeros((2, len(counts)), object)
+        for some in (is_large, ~is_large):
+            squares[some], broken[some] = count_squares(counts[some])
+        return squares, broken
+    large = bool(is_large.any())
+    n = counts if large and n_rows.max() > EXACT_PAIRS else counts.astype(np.float64)
+    squares = _add_products(n.sum(axis=3)[:, None, :, :, None], large)
+    same = _add_products(n.transpose(0, 3, 1, 2)[..., None], large)  # label by label
+    kept = _add_products(n[:, None], large) + _add_products(n.transpose(0, 2, 1, 3)[:, None], large) - same
+    kind = object if large else np.int64
+    return squares.astype(kind), (squares - kept).astype(kind)
 
 
 def _add_products(n: NDArray[Any], is_large: bool) -> NDArray[Any]:
@@ -231,15 +159,13 @@ def _square_products(lines: NDArray[Any], is_large: bool) -> NDArray[Any]:
 
 
 def _sum_squares(numbers: NDArray[Any], is_large: bool) -> NDArray[Any]:
-    """The sum of squares for each context."""
+    """The sum of squares for each context; of integers below 2**62, if they are large, from products of 16 bits."""
     flat = numbers.reshape(len(numbers), -1)
-    if is_large:
-        return np.array([_exact_squares(line.astype(np.int64)) for line in flat], object)
-    return np.asarray(np.einsum("gx,gx->g", flat, flat))
-
-
-def _exact_squares(numbers: Ints) -> int:
-    """The sum of squares of integers below 2**62, from products of 16 bits each."""
-    parts = numbers[:, None] >> 16 * np.arange(4) & 0xFFFF
-    products = parts.T @ parts
-    return sum(int(products[a, b]) << 16 * (a + b) for a in range(4) for b in range(4))
+    if not is_large:
+        return np.asarray(np.einsum("gx,gx->g", flat, flat))
+    sums = []
+    for line in flat.astype(np.int64):
+        parts = line[:, None] >> 16 * np.arange(4) & 0xFFFF
+        products = parts.T @ parts
+        sums.append(sum(int(products[a, b]) << 16 * (a + b) for a in range(4) for b in range(4)))
+    return np.array(sums, object)

@@ -9,119 +9,80 @@ It is 1 for an exclusive or, 1/4 for an "and", and 0 if shares are additive in t
 of shares, not of odds. With the observed shares p of all cells of a context the sum over squares is p'Qp, where Q holds
 the signs of all squares, weighted by their numbers of rows. This is too large by the variance of the shares, which
 cells of n >= 2 rows estimate by p (1 - p) / (n - 1). It is subtracted, so that the effect is unbiased.
+
+The null hypothesis of the test is that the shares of every label are additive in both features within every context;
+main effects may have any size, and differ between contexts. In each context the cell means, times the root of their
+rows, are projected onto what is not additive in the two features (``interaction_projection``). The statistic is the
+interaction sum of squares over products of different rows, so its mean is exactly 0 under the null hypothesis, whatever
+the noise. Its distribution is that of a scaled chi-squared variable, less its mean, with the mean and variance that the
+sum of squares has with the best fitting additive shares (Satterthwaite).
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from enum import IntEnum
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
 from analogical._progress import Progress
 from analogical._types import Bools, CodedRows, Floats, Ints, Positions
 from analogical.count.given import Cells
-from analogical.count.squares import PairTables, count_squares, pair_tables, repeated_cells
+from analogical.count.squares import FEW_LABELS, count_squares, pair_tables
 from analogical.count.threads import one_blas_thread, run_tasks
-from analogical.estimate.interaction_tests import (
-    AdditiveFits,
-    CommonSums,
-    additive_cumulants,
-    interaction_projection,
-    label_products,
-    tail_probability,
-)
 from analogical.estimate.sizes import t_quantile, upper_end, wilson
 from analogical.estimate.status import Status, status_ranks
-from analogical.estimate.tests import adjust_for_features, combine
 
 __all__ = [
-    "MAX_MATRIX",
-    "Moment",
-    "PairSums",
-    "PairTests",
     "SquareSums",
-    "measure_pairs",
+    "interaction_projection",
+    "label_products",
     "noise_index",
     "rank_pairs",
     "square_matrix",
     "sum_pairs",
+    "sum_squares",
 ]
 
 MAX_MATRIX = 512
-"""Largest number of cells of two features for which matrices over all pairs of cells are made: time and memory."""
-MAX_COMMON = 2**24
-"""Largest number of pairs of cells times labels for the test of a common interaction: memory."""
-MAX_ENTRIES = 2**18
-"""Entries of such matrices that are computed at a time: they stay in cache."""
-PAIRS_AT_ONCE = 64
-"""Pairs of features in one task."""
-ENTRIES_AT_ONCE = 2**22
-"""Entries of the matrices of all pairs of one task: memory."""
-ENTRIES_WAITING = 2**16
-"""Entries of tables of the same shape that are collected before they are summed; without this the census takes about
-40 % longer."""
+"""Largest number of cells of two features for which matrices over all pairs of cells are made: time and memory. With
+more, only the effect is known."""
 LEAST_EXPECTED = 0.25
-"""Expected rows of the rarer labels that a cell needs in the test: with less, a single row would decide it."""
+"""Expected rows of the rarer labels that a cell needs in the test: with 0, p is at most .0001 in 1 % of additive tables
+with 2,000 rows and a share of .002, because a single row decides."""
 SMOOTHING = 0.25
 """Pseudo-rows of each label where the variance of shares is estimated for an interval."""
-TINY = 1e-12
-"""Relative size below which a sum is the rounding error of 0."""
-
-
-class Moment(IntEnum):
-    """Sums over contexts that effect, interval and test are computed from."""
-
-    EFFECT = 0
-    """Sum of the effects of all squares."""
-    NOISE = 1
-    """Rows times the label variance of their cells; 0 if every cell has a single label."""
-    LABELS = 2
-    """Variance of EFFECT from random labels; includes PRODUCTS twice."""
-    PRODUCTS = 3
-    """The part of that variance that remains without any effect."""
-    PRODUCTS_ROOT = 4
-    """The same for each context, to the power 3/2."""
-    EFFECT_EFFECT = 5
-    """Sums over cells of products of two of (sum of effects, number of squares), divided by the rows of the cell."""
-    EFFECT_WEIGHT = 6
-    WEIGHT_WEIGHT = 7
-    TEST = 8
-    """Statistic of the test of any interaction, followed by its variance and third cumulant."""
-    TEST_VARIANCE = 9
-    TEST_THIRD = 10
 
 
 @dataclass(frozen=True)
 class SquareSums:
-    """Counts and moments of a pair of features, summed over contexts."""
+    """Counts of a pair of features, and the sums over contexts that its effect, interval and test are computed from."""
 
-    squares: int
-    broken: int
-    effect_squares: int
+    squares: int = 0
+    broken: int = 0
+    effect_squares: int = 0
     """Squares whose four cells all hold two rows or more."""
-    moments: Floats
-    """One for each :class:`Moment`; NaN where there are too many cells."""
-    p_common: float = math.nan
-    """P-value of the test of an interaction that is the same in all contexts; not additive over contexts."""
-
-    @classmethod
-    def none(cls) -> "SquareSums":
-        """No context at all."""
-        return cls(0, 0, 0, np.zeros(len(Moment)))
+    total: float = 0.0
+    """Sum of the effects of all squares."""
+    noise: float = 0.0
+    """Rows times the label variance of their cells; 0 if every cell has a single label."""
+    parts_parts: float = 0.0
+    """Sums over cells of products of two of (sum of effects, number of squares), divided by the rows of the cell."""
+    parts_weights: float = 0.0
+    weights_weights: float = 0.0
+    labels: float = 0.0
+    """Variance of ``total`` from random labels; includes ``products`` twice. NaN, as what follows, for many cells."""
+    products: float = 0.0
+    """The part of that variance that remains without any effect."""
+    products_root: float = 0.0
+    """The same for each context, to the power 3/2."""
+    statistic: float = 0.0
+    """The statistic of the test; then the mean that is subtracted from it, and its variance, without interaction."""
+    null_mean: float = 0.0
+    null_variance: float = 0.0
 
     def __add__(self, other: "SquareSums") -> "SquareSums":
-        return SquareSums(
-            self.squares + other.squares,
-            self.broken + other.broken,
-            self.effect_squares + other.effect_squares,
-            self.moments + other.moments,
-        )
-
-    def _moment(self, moment: Moment) -> float:
-        return float(self.moments[moment])
+        return SquareSums(*(a + b for a, b in zip(vars(self).values(), vars(other).values(), strict=True)))
 
     def index(self) -> float:
         """Share of the squares that are broken; NaN without squares."""
@@ -131,62 +92,47 @@ class SquareSums:
         """The effect; NaN where no square has all cells repeated."""
         if not self.effect_squares:
             return math.nan
-        effect = self._moment(Moment.EFFECT) / self.effect_squares
-        return effect if abs(effect) > TINY else 0.0
+        effect = self.total / self.effect_squares
+        return effect if abs(effect) > 1e-12 else 0.0  # the rounding error of 0
 
     def n_effective(self) -> float:
         """Effective number of independent squares (Kish)."""
-        spread = self._moment(Moment.WEIGHT_WEIGHT)
-        return 4 * self.effect_squares**2 / spread if spread > 0 else 0.0
+        return 4 * self.effect_squares**2 / self.weights_weights if self.weights_weights > 0 else 0.0
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """Interval of the effect with rows as independent units; NaN where the effect is.
 
-        The variance has two parts: random labels of the rows in each cell, and random numbers of rows in each cell.
+        The variance has two parts: random labels of the rows in each cell, and random numbers of rows in each cell. The
+        one from labels grows with the effect: it is b x + ``least`` at the effect x, because for a single square with a
+        difference of variance 4 s it is 4 s x + 2 s^2. If the effect is large, the variance itself gives b; otherwise b
+        is the ``steepest`` slope of squares with this ``least`` variance. The upper end has its own variance; the lower
+        end is the usual one, and at least 0.
         """
-        if not self.effect_squares or not np.isfinite(self.moments).all():
+        if not self.effect_squares or not math.isfinite(self.labels):
             return math.nan, math.nan
         effect, n = self.effect(), self.n_effective()
         quantile = t_quantile(n, confidence)
-        if self._moment(Moment.NOISE) == 0:  # a mean of numbers from 0 to 1
+        if self.noise == 0:  # a mean of numbers from 0 to 1
             low, high = wilson(min(max(effect, 0.0), 1.0), n, quantile)
             return min(low, effect), max(high, effect)
-        rows = (
-            self._moment(Moment.EFFECT_EFFECT)
-            - 2 * effect * self._moment(Moment.EFFECT_WEIGHT)
-            + effect**2 * self._moment(Moment.WEIGHT_WEIGHT)
-        )
         size = float(self.effect_squares)
-        least, rows = self._moment(Moment.PRODUCTS) / size**2, max(rows, 0.0) / size**2
-        labels = max(self._moment(Moment.LABELS) / size**2 - least, least)
-        steepest = 4 * self._moment(Moment.PRODUCTS_ROOT) / self._moment(Moment.PRODUCTS) / size
-        return _interval(effect, labels, least, rows, steepest, quantile)
+        rows = self.parts_parts - 2 * effect * self.parts_weights + effect**2 * self.weights_weights
+        least, rows = self.products / size**2, max(rows, 0.0) / size**2
+        labels = max(self.labels / size**2 - least, least)
+        deviation = math.sqrt(labels + rows)
+        steepest = 4 * self.products_root / self.products / size
+        slope = (labels - least) / effect if effect > 2 * deviation else steepest
+        high = upper_end(effect, slope * max(effect, 0.0) + least + rows, slope, quantile)
+        return max(effect - quantile * deviation, 0.0), high
 
     def p_value(self) -> float:
-        """Probability of labels at least this far from additive shares; NaN if it cannot be tested.
+        """Probability of labels at least this far from additive shares; NaN if it cannot be tested."""
+        if not self.null_variance > 0:
+            return math.nan
+        from scipy.special import chdtrc
 
-        Twice the smaller p-value of two tests: of any interaction, which needs repeated cells, and of an interaction
-        that is the same in all contexts. In a single context both ask the same, and only the first is made.
-        """
-        cumulants = (Moment.TEST, Moment.TEST_VARIANCE, Moment.TEST_THIRD)
-        p_any = tail_probability(*(self._moment(cumulant) for cumulant in cumulants))
-        return combine((p_any, self.p_common))
-
-
-def _interval(
-    effect: float, labels: float, least: float, rows: float, steepest: float, quantile: float
-) -> tuple[float, float]:
-    """Interval of an effect whose variance grows with it.
-
-    An effect is a mean of squares, so its variance from labels is b x + ``least`` at the effect x: for a single square
-    with a difference of variance 4 s, 4 s x + 2 s^2. The upper end has its own variance. If the effect is large, the
-    variance itself gives b; otherwise b is the ``steepest`` slope of squares with this ``least`` variance. The lower
-    end is the usual one, and at least 0.
-    """
-    deviation = math.sqrt(labels + rows)
-    slope = (labels - least) / effect if effect > 2 * deviation else steepest
-    variance = slope * max(effect, 0.0) + least + rows
-    return max(effect - quantile * deviation, 0.0), upper_end(effect, variance, slope, quantile)
+        freedom = 2 * self.null_mean**2 / self.null_variance
+        return float(chdtrc(freedom, max(1 + self.statistic / self.null_mean, 0.0) * freedom))
 
 
 def noise_index(label_sizes: Floats | Ints) -> float:
@@ -220,159 +166,80 @@ def rank_pairs(
     return np.lexsort((np.arange(len(by)), -squares, np.where(has_p, p_value, 0.0), by, known, rank))
 
 
-@dataclass(frozen=True)
-class PairTests:
-    """Effects of pairs of features with their intervals and tests; NaN where unknown."""
-
-    effect: Floats
-    low: Floats
-    high: Floats
-    p_value: Floats
-    p_adjusted: Floats
-
-
-def measure_pairs(sums: Sequence[SquareSums], n_possible: int, confidence: float) -> PairTests:
-    """Effects, intervals and p-values of pairs; the adjustment counts all possible pairs, also those left out."""
-    p_value = np.array([pair.p_value() for pair in sums])
-    p_adjusted = adjust_for_features(np.append(p_value, np.ones(n_possible - len(sums))))[: len(sums)]
-    effect = np.array([pair.effect() for pair in sums])
-    low, high = np.array([pair.interval(confidence) for pair in sums]).reshape(-1, 2).T
-    return PairTests(
-        effect=np.where(effect < 0, 0.0, effect),
-        low=np.where(np.isnan(low) | (p_value <= 1 - confidence), low, 0.0),
-        high=high,
-        p_value=p_value,
-        p_adjusted=p_adjusted,
-    )
-
-
 # ---------------------------------------------------------------- sums over contexts
 
 
-class _Waiting(NamedTuple):
-    """Tables of a pair, by its position, that are not summed yet."""
+def sum_pairs(
+    rows: CodedRows,
+    pairs: Sequence[tuple[int, int]],
+    given: Sequence[Sequence[int]],
+    *,
+    n_threads: int = 1,
+    progress: Progress | None = None,
+) -> list[SquareSums]:
+    """The sums of pairs of features; ``given`` are the columns on which the rows of each pair must be equal."""
+    sums = [SquareSums()] * len(pairs)
+    n_done = [0]
 
-    pair: int
-    tables: PairTables
+    def look(columns: tuple[int, ...], members: list[int]) -> None:
+        cells = Cells.by(rows, columns)
+        for k in members:
+            i, j = pairs[k]
+            n_cells = int(rows.n_values[i]) * int(rows.n_values[j])
+            sums[k] = sum_squares(pair_tables(rows, cells, i, j), n_cells, rows.n_labels)
+        n_done[0] += len(members)
+        if progress is not None:
+            progress(n_done[0], len(pairs))
+
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for k, columns in enumerate(given):
+        alike.setdefault(tuple(columns), []).append(k)
+    tasks = [
+        partial(look, columns, members[start : start + 64])
+        for columns, members in alike.items()
+        for start in range(0, len(members), 64)
+    ]
+    with one_blas_thread():  # the matrices are small, and the tasks have threads of their own
+        run_tasks(tasks[::-1], n_threads)
+    return sums
 
 
-class PairSums:
-    """Collects the sums of several pairs of features from tables of their contexts, in any order.
+def sum_squares(tables: Iterable[Ints], n_cells: int, n_labels: int) -> SquareSums:
+    """The sums of a pair of features from tables of its contexts, as from ``count.squares.pair_tables``.
 
-    Tables of the same shape are collected, whichever pair they belong to, and summed together.
+    ``n_cells`` is the number of combinations of values of the two features.
     """
-
-    def __init__(self, shapes: Sequence[tuple[int, int]], n_labels: int) -> None:
-        """``shapes`` are the numbers of values of the two features of each pair."""
-        self.sums = [SquareSums.none()] * len(shapes)
-        n_cells = np.array([n_first * n_second for n_first, n_second in shapes], np.int64)
-        self.has_matrix = n_cells <= MAX_MATRIX
-        self.has_common = self.has_matrix & (n_cells**2 * n_labels <= MAX_COMMON)
-        """Whether a common interaction is tested; set to False for pairs with a single context."""
-        self._shapes, self._n_labels = shapes, n_labels
-        self._common: dict[int, CommonSums] = {}
-        self._waiting: dict[tuple[int, ...], list[_Waiting]] = {}
-
-    def add(self, pair: int, tables: PairTables) -> None:
-        """Add contexts of a pair."""
-        shape = tables.counts.shape[1:]
-        waiting = self._waiting.setdefault(shape, [])
-        waiting.append(_Waiting(pair, tables))
-        if sum(more.tables.counts.size for more in waiting) > ENTRIES_WAITING:
-            self._sum(self._waiting.pop(shape))
-
-    def finished(self) -> list[SquareSums]:
-        """The sums of all pairs."""
-        for shape in list(self._waiting):
-            self._sum(self._waiting.pop(shape))
-        for pair, common in self._common.items():
-            self.sums[pair] = replace(self.sums[pair], p_common=common.p_value())
-        self._common.clear()
-        return self.sums
-
-    def _sum(self, waiting: Sequence[_Waiting]) -> None:
-        """Add contexts of one shape to the sums of their pairs."""
-        counts = np.concatenate([part.tables.counts for part in waiting])
-        sizes = [len(part.tables.counts) for part in waiting]
-        ends = np.cumsum(sizes).tolist()
-        own = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
-        pair_of = np.repeat([part.pair for part in waiting], sizes)
+    sums = SquareSums()
+    for counts in tables:
         squares, broken = count_squares(counts)
-        repeated = repeated_cells(counts)
+        repeated = counts * (counts.sum(axis=3, keepdims=True) > 1)
         effect_squares, _ = count_squares(repeated.sum(axis=3, keepdims=True))
-        moments = np.zeros((len(counts), len(Moment)))
-        times = np.ones(counts.shape[3])
-        times[-1] += self._n_labels - len(times)
-        has_matrix = self.has_matrix[pair_of]
-        for chunk in _chunks(np.flatnonzero(effect_squares > 0), counts[0]):
-            moments[chunk] = _context_moments(repeated[chunk].astype(np.float64), has_matrix[chunk], times)
-        for part, mine in zip(waiting, own, strict=True):
-            self.sums[part.pair] += SquareSums(
-                squares=sum(squares[mine].tolist()),
-                broken=sum(broken[mine].tolist()),
-                effect_squares=sum(effect_squares[mine].tolist()),
-                moments=moments[mine].sum(axis=0),
-            )
-        part_of = np.repeat(np.arange(len(waiting)), sizes)
-        for chunk in _chunks(np.flatnonzero((squares > 0) & self.has_common[pair_of]), counts[0]):
-            fits = AdditiveFits.of(counts[chunk].astype(np.float64))
-            for k in np.unique(part_of[chunk]).tolist():
-                mine = part_of[chunk] == k
-                self._add_common(waiting[k], chunk[mine] - own[k].start, fits.of_some(mine))
-
-    def _add_common(self, waiting: _Waiting, contexts: Positions, fits: AdditiveFits) -> None:
-        """Add some contexts of a pair to the sums of the test of a common interaction."""
-        if waiting.pair not in self._common:
-            self._common[waiting.pair] = CommonSums(*self._shapes[waiting.pair], self._n_labels)
-        self._common[waiting.pair].add(waiting.tables.of_some(contexts), fits)
+        sums += SquareSums(sum(squares.tolist()), sum(broken.tolist()), sum(effect_squares.tolist()))
+        some = np.flatnonzero(effect_squares > 0)
+        # As many contexts at a time as keep the matrices over all pairs of cells in cache
+        at_once = max(2**18 // min(counts.shape[1] * counts.shape[2], MAX_MATRIX) ** 2, 1)
+        for start in range(0, len(some), at_once):
+            sums += _context_sums(repeated[some[start : start + at_once]].astype(np.float64), n_cells, n_labels)
+    return sums
 
 
-def _chunks(contexts: Positions, table: Ints) -> Iterator[Positions]:
-    """Contexts in chunks whose matrices, over all pairs of cells of a table, stay small."""
-    at_once = max(MAX_ENTRIES // min(table.shape[0] * table.shape[1], MAX_MATRIX) ** 2, 1)
-    for start in range(0, len(contexts), at_once):
-        yield contexts[start : start + at_once]
-
-
-def _context_moments(counts: Floats, has_matrix: Bools, times: Floats) -> Floats:
-    """The moments of each context, from tables without cells of a single row; NaN for some without ``has_matrix``.
-
-    ``times`` is the number of labels that each place of a table stands for.
-    """
+def _context_sums(counts: Floats, n_cells: int, n_labels: int) -> SquareSums:
+    """The sums of contexts for effect, interval and test, from tables without cells of a single row."""
     if counts.shape[1] > counts.shape[2]:
         counts = counts.transpose(0, 2, 1, 3)
     n = counts.sum(axis=3)
     shares = counts / np.maximum(n, 1)[..., None]
-    moments = np.full((len(counts), len(Moment)), np.nan)
-    moments[:, Moment.EFFECT], parts, weights = _effect_sums(n, shares)
+    total, parts, weights = _effect_sums(n, shares)
     noise = (n * (1 - (shares**2).sum(axis=3))).sum(axis=(1, 2))
-    moments[:, Moment.NOISE] = noise * (noise > TINY * n.sum(axis=(1, 2)))
     each = np.where(n > 0, 1 / np.maximum(n, 1), 0.0)
-    moments[:, Moment.EFFECT_EFFECT] = (parts**2 * each).sum(axis=(1, 2))
-    moments[:, Moment.EFFECT_WEIGHT] = (parts * weights * each).sum(axis=(1, 2))
-    moments[:, Moment.WEIGHT_WEIGHT] = (weights**2 * each).sum(axis=(1, 2))
-    some = np.flatnonzero(has_matrix)
-    if len(some):
-        labels, products = _label_variance(n[some], shares[some], times)
-        moments[some, Moment.LABELS] = labels
-        moments[some, Moment.PRODUCTS] = products
-        moments[some, Moment.PRODUCTS_ROOT] = (products / 2) ** 1.5
-        moments[some, Moment.TEST :] = _test_sums(n[some], shares[some], times)
-    return moments
-
-
-def _test_sums(n: Floats, shares: Floats, times: Floats) -> Floats:
-    """Statistic, variance and third cumulant of the test, from cells with enough rows (see ``LEAST_EXPECTED``)."""
-    total = n.sum(axis=(1, 2))
-    pooled = (n[..., None] * shares).sum(axis=(1, 2)) / total[:, None]
-    spread = (1 - (pooled**2).sum(axis=1)) / 2
-    n = n * (n * spread[:, None, None] >= LEAST_EXPECTED)
-    cumulants = np.zeros((len(n), 3))
-    left = np.flatnonzero(n.any(axis=(1, 2)))
-    if len(left):
-        cells, p = n[left].reshape(len(left), -1), shares[left].reshape(len(left), -1, shares.shape[3])
-        cumulants[left] = additive_cumulants(cells, p, interaction_projection(n[left]), pooled[left], times)
-    return cumulants
+    products = [(one * other * each).sum() for one, other in ((parts, parts), (parts, weights), (weights, weights))]
+    noise = noise[noise > 1e-12 * n.sum(axis=(1, 2))]  # the others are rounding errors of 0
+    variances = [math.nan] * 6
+    if n_cells <= MAX_MATRIX:
+        # Of many labels only those that occur in a context are possible there
+        is_possible = shares.any(axis=(1, 2)) if n_labels > FEW_LABELS else np.ones((len(n), n_labels), np.bool_)
+        variances = [*_label_variance(n, shares, is_possible), *_test_sums(n, shares, is_possible)]
+    return SquareSums(0, 0, 0, *map(float, [total.sum(), noise.sum(), *products, *variances]))
 
 
 def _effect_sums(n: Floats, shares: Floats) -> tuple[Floats, Floats, Floats]:
@@ -416,72 +283,110 @@ def square_matrix(n: Floats) -> Floats:
     return blocks.transpose(0, 1, 3, 2, 4).reshape(n_contexts, n_u * n_v, n_u * n_v)
 
 
-def _label_variance(n: Floats, shares: Floats, times: Floats) -> tuple[Floats, Floats]:
+def label_products(shares: Floats) -> Floats:
+    """tr(S S') for each pair of cells of a context, where S = diag(p) - pp' is the covariance of the labels of a row.
+
+    It is (sum p p') + (sum p p')^2 - (sum p^2 p') - (sum p p'^2), summed over labels.
+    """
+    if shares.shape[2] == 2:
+        own = 2 * shares[..., 0] * shares[..., 1]
+        return np.asarray(own[:, :, None] * own[:, None])
+    both, squared = (part @ shares.transpose(0, 2, 1) for part in (shares, shares**2))
+    products = both + both**2 - squared - squared.transpose(0, 2, 1)
+    return np.maximum(products, 0.0)  # a difference of nearly equal numbers where labels are rare
+
+
+def _label_variance(n: Floats, shares: Floats, is_possible: Bools) -> tuple[float, float, float]:
     """Variance of p'Qp / 8 from random labels: 4 p'Q S Q p and 2 tr (Q S)^2, where S is the covariance of the shares.
 
-    The first part includes the second twice, because p is observed with noise. ``SMOOTHING`` is used for S, because a
-    small cell with a single label is not without noise.
+    The first part includes the second twice, because p is observed with noise. The third number is the sum over
+    contexts of (tr (Q S)^2)^1.5. ``SMOOTHING`` is used for S, because a small cell with a single label is not without
+    noise.
     """
     cells, p = n.reshape(len(n), -1), shares.reshape(len(n), -1, shares.shape[3])
     matrix = square_matrix(n)
     spread = np.where(cells > 1, 1 / np.maximum(cells - 1, 1), 0.0)
     slope = matrix @ p
-    p = (cells[..., None] * p + SMOOTHING) / (cells + times.sum() * SMOOTHING)[..., None]
+    added = SMOOTHING * is_possible[:, None]
+    p = (cells[..., None] * p + added) / (cells[..., None] + added.sum(axis=2, keepdims=True))
     # Of the multinomial shares of a cell: g'Sg = (sum p g^2 - (sum p g)^2) / (n - 1); g is 0 for labels without rows
     own = ((p * slope**2).sum(axis=2) - (p * slope).sum(axis=2) ** 2) * spread
-    products = label_products(p, times) * spread[:, :, None] * spread[:, None]
-    return 4 * own.sum(axis=1) / 64, 2 * (matrix**2 * products).sum(axis=(1, 2)) / 64
+    products = (matrix**2 * label_products(p) * spread[:, :, None] * spread[:, None]).sum(axis=(1, 2)) / 64
+    return float(own.sum()) / 16, float(2 * products.sum()), float((products**1.5).sum())
 
 
-# ---------------------------------------------------------------- over many pairs of features
+# ---------------------------------------------------------------- the test
 
 
-def sum_pairs(
-    rows: CodedRows,
-    pairs: Sequence[tuple[int, int]],
-    contexts: Sequence[Sequence[int]],
-    *,
-    n_threads: int = 1,
-    progress: Progress | None = None,
-) -> list[SquareSums]:
-    """The sums of pairs of features; ``contexts`` are the columns on which the rows of each pair must be equal."""
-    sums: list[SquareSums] = [SquareSums.none()] * len(pairs)
-    n_values = rows.n_values.tolist()
-    shapes = [(n_values[i], n_values[j]) for i, j in pairs]
-    order = sorted(range(len(pairs)), key=lambda k: (tuple(contexts[k]), shapes[k]))
-    n_done = [0]
+def _test_sums(n: Floats, shares: Floats, is_possible: Bools) -> tuple[float, float, float]:
+    """The interaction sum of squares over different rows, and its mean and variance under additivity if rows count.
 
-    def look(part: list[int]) -> None:
-        pair_sums = PairSums([shapes[k] for k in part], rows.n_labels)
-        members: tuple[int, ...] | None = None
-        for place, k in enumerate(part):
-            if tuple(contexts[k]) != members:
-                members = tuple(contexts[k])
-                cells = Cells.by(rows, members)
-            pair_sums.has_common[place] &= len(cells) > 1
-            for tables in pair_tables(rows, cells, *pairs[k]):
-                pair_sums.add(place, tables)
-        for k, of_pair in zip(part, pair_sums.finished(), strict=True):
-            sums[k] = of_pair
-        n_done[0] += len(part)
-        if progress is not None:
-            progress(n_done[0], len(pairs))
-
-    with one_blas_thread():  # the matrices are small, and the tasks have threads of their own
-        run_tasks([partial(look, part) for part in reversed(_parts(order, shapes, rows.n_labels))], n_threads)
-    return sums
+    From cells with enough rows (see ``LEAST_EXPECTED``). With e the deviations of the labels of single rows from their
+    shares, the statistic is the sum over rows r != s of a_rs e_r.e_s, where a_rs = P_cc' / sqrt(n_c n_c') between cells
+    and P_cc / (n_c - 1) within one; P is the ``interaction_projection``. So its variance is 2 sum a_rs^2 tr(S_r S_s),
+    with S the covariance of a row's labels. These covariances, with the fitted shares, are too small by the share
+    (1 - P_cc) / n, the variance of the fit, and are enlarged accordingly. Fitted shares are at least half a row of the
+    context away from 0 and 1.
+    """
+    rows = n.sum(axis=(1, 2), keepdims=True)
+    pooled = (n[..., None] * shares).sum(axis=(1, 2)) / rows[:, 0]
+    rarer = (1 - (pooled**2).sum(axis=1)) / 2
+    n = n * (n * rarer[:, None, None] >= LEAST_EXPECTED)
+    projection = interaction_projection(n)
+    diagonal = np.einsum("gcc->gc", projection)
+    n, p = n.reshape(len(n), -1), shares.reshape(len(n), -1, shares.shape[3])
+    has_squares = diagonal.sum(axis=1) > 0.5  # degrees of freedom, a whole number up to rounding
+    size = np.maximum(n, 2)
+    left = projection @ (np.sqrt(n)[..., None] * p)
+    within = (1 - (p**2).sum(axis=2)) * size / (size - 1) * (n > 0)
+    statistic = (np.sqrt(n)[..., None] * p * left).sum(axis=(1, 2)) - (diagonal * within).sum(axis=1)
+    least = (0.5 / (n.sum(axis=1) + 1))[:, None, None]
+    fit = np.clip(p - left / np.sqrt(size)[..., None], least, 1 - least) * is_possible[:, None]
+    fit /= fit.sum(axis=2, keepdims=True)
+    larger = (n > 0) / (1 - (1 - diagonal) / size)
+    mean = (diagonal * (1 - (fit**2).sum(axis=2)) * larger).sum(axis=1)
+    squared = projection**2 * label_products(fit) * larger[:, :, None] * larger[:, None]
+    cell = np.arange(n.shape[1])
+    squared[:, cell, cell] *= size / (size - 1)
+    variance = 2 * squared.sum(axis=(1, 2))
+    return float(statistic @ has_squares), float(mean @ has_squares), float(variance @ has_squares)
 
 
-def _parts(order: Sequence[int], shapes: Sequence[tuple[int, int]], n_labels: int) -> list[list[int]]:
-    """Pairs of features for each task: at most ``PAIRS_AT_ONCE``, and ``ENTRIES_AT_ONCE`` entries of matrices."""
-    parts: list[list[int]] = []
-    room = 0
-    for k in order:
-        n_cells = shapes[k][0] * shapes[k][1]
-        entries = n_cells**2 * n_labels if n_cells <= MAX_MATRIX else 0
-        if not parts or entries > room or len(parts[-1]) == PAIRS_AT_ONCE:
-            parts.append([])
-            room = ENTRIES_AT_ONCE
-        parts[-1].append(k)
-        room -= entries
-    return parts
+def interaction_projection(n: Floats) -> Floats:
+    """For each context, the projection of cell means, times the root of their rows, onto what is not additive.
+
+    It is I - H, where H is the hat matrix of the least squares fit of u + v weighted by the rows n; 0 for empty cells.
+    """
+    n_contexts, n_u, n_v = n.shape
+    rows, columns = n.sum(axis=2), n.sum(axis=1)
+    share = n / np.maximum(columns, 1)[:, None]  # of the rows with a value of j
+    laplacian = -share @ n.transpose(0, 2, 1)
+    u, v = np.arange(n_u), np.arange(n_v)
+    laplacian[:, u, u] += np.where(rows > 0, rows, 1.0)
+    # Its null space, constant on each connected set of values, is filled, so that the matrix can be inverted.
+    connected = _connected(n) * rows[:, None]
+    laplacian += rows[:, :, None] * connected / np.maximum(connected.sum(axis=2), 1)[..., None]
+    inverse = np.linalg.inv(laplacian)
+    across = -inverse @ share
+    other = share.transpose(0, 2, 1) @ inverse @ share
+    other[:, v, v] += np.where(columns > 0, 1 / np.maximum(columns, 1), 0.0)
+    fit = inverse[:, :, None, :, None] + other[:, None, :, None, :]
+    fit = fit + across[:, :, None, None, :] + across.transpose(0, 2, 1)[:, None, :, :, None]
+    cells = n.reshape(n_contexts, -1)
+    root = np.sqrt(cells)
+    projection: Floats = -fit.reshape(n_contexts, n_u * n_v, n_u * n_v) * root[:, :, None] * root[:, None]
+    c = np.arange(n_u * n_v)
+    projection[:, c, c] += cells > 0
+    return projection
+
+
+def _connected(n: Floats) -> Floats:
+    """For each context, 1 for values u, u' of i that are connected by a chain of nonempty cells, 0 for others."""
+    held = (n > 0).astype(np.float64)
+    connected = np.ones((len(n), n.shape[1], n.shape[1])) if held.all() else held @ held.transpose(0, 2, 1)
+    n_links = 1
+    while n_links < n.shape[1] and not connected.all():
+        connected = (connected > 0).astype(np.float64)
+        connected = connected @ connected
+        n_links *= 2
+    return (connected > 0).astype(np.float64)

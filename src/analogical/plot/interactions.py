@@ -17,17 +17,16 @@ from analogical.plot.canvas import (
     short_names,
     significance_keys,
 )
+from analogical.show.interactions import share_grid
 from analogical.show.sentences import interaction_sizes
-from analogical.show.squares import share_grid
 from analogical.show.words import counted, p_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from analogical.questions.interactions import Interactions
-    from analogical.questions.squares import Squares
+    from analogical.questions.interactions import Interaction, Interactions
 
-__all__ = ["plot_interactions", "plot_squares"]
+__all__ = ["plot_interaction", "plot_interactions"]
 
 MAX_GRID_VALUES = 12
 """Maximum number of values of each feature in a grid of shares."""
@@ -62,7 +61,7 @@ def _beside(result: "Interactions", k: int) -> str:
     return "–" if is_all else f"index {result.index[k]:.2f}"
 
 
-def plot_squares(result: "Squares", ax: "Axes | None", *, label: Any) -> "Axes":
+def plot_interaction(result: "Interaction", ax: "Axes | None", *, label: Any) -> "Axes":
     """Label shares by the values of two features, as in the printed table."""
     grid = share_grid(result, label=label, most=MAX_GRID_VALUES)
     shares = grid.with_label / np.where(grid.rows > 0, grid.rows, np.nan)

@@ -1,6 +1,6 @@
 """The rows that are compared for one feature, and their values as the user knows them."""
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ from analogical.count.listing import ListedRows, find_pairs
 from analogical.errors import InputError
 from analogical.study import Asked, Given, GivenColumns, Study, asked_about, check_given, study_of
 
-__all__ = ["ComparedRows", "NamedContext", "NamedRow", "compare_rows", "name_contexts", "name_rows"]
+__all__ = ["ComparedRows", "ExampleRows", "NamedContext", "compare_rows", "name_contexts", "name_examples"]
 
 NamedContext = tuple[tuple[str, Any], ...]
 """Names and values of the given features."""
@@ -102,38 +102,68 @@ def compare_rows(
 
 
 @dataclass(frozen=True)
-class NamedRow:
-    """A row with the user's values and label."""
+class ExampleRows:
+    """Rows that agree on the given features: two that differ on one feature, or the four rows of a square.
 
-    position: int | None
-    """Position in the user's table; None if it is not known."""
+    Examples
+    --------
+    >>> from analogical import evidence, load_table
+    >>> first = evidence(load_table("titanic").to_frame(), "survived", "sex", weights="count")[0]
+    >>> first.context, first.values, first.labels, first.weight
+    ((('class', '1st'), ('age', 'adult')), ('male', 'female'), ('no', 'yes'), 16520)
+    """
+
+    DERIVED = ("changed",)
+
+    rows: tuple[int, ...] | None
+    """Their positions in the table, counted from 0; None on Spark, where rows have no order."""
     index: tuple[Hashable, ...]
-    """Its row label, or its position if the table has no index; empty if it is not known."""
+    """Their row labels, if the dataframe has an index; otherwise the positions again; empty on Spark."""
     context: NamedContext
+    """Names and values of the given features, on which they agree."""
     values: tuple[Any, ...]
-    label: Hashable
+    """The feature's value in each row; the two values in each row of a square."""
+    labels: tuple[Any, ...]
+    weight: int
+    """Pairs or squares that these rows represent: the product of their weights."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether the labels differ."""
+        return any(label != self.labels[0] for label in self.labels)
 
 
-def name_rows(
-    study: Study, features: Sequence[int], given: Sequence[int], listed: ListedRows, rows: Iterable[int]
-) -> dict[int, NamedRow]:
-    """Some of the listed rows, by their number, with the user's values of the features and of the given columns."""
-    wanted, table, coded = sorted(set(rows)), study.table, listed.rows
+def name_examples(
+    study: Study,
+    features: Sequence[int],
+    given: Sequence[int],
+    listed: ListedRows,
+    examples: Sequence[Sequence[int]],
+    weights: Sequence[int],
+) -> tuple[ExampleRows, ...]:
+    """Examples of some listed rows each, with the user's values of the features and of the given columns."""
+    wanted, table, coded = sorted({row for rows in examples for row in rows}), study.table, listed.rows
+    place = {row: k for k, row in enumerate(wanted)}
     contexts = name_contexts(study, given, listed, listed.context[wanted].tolist())
     positions = None if listed.positions is None else listed.positions[wanted].tolist()
     names = [] if positions is None else table.row_names(wanted)
-    values = [table.named(i, coded.codes[wanted, place].tolist()) for place, i in enumerate(features)]
-    labels = coded.labels[wanted].tolist()
-    return {
-        row: NamedRow(
-            position=None if positions is None else positions[k],
-            index=() if positions is None else (names[k],),
-            context=contexts[k],
-            values=tuple(column[k] for column in values),
-            label=table.classes[labels[k]],
+    columns = [table.named(i, coded.codes[wanted, k].tolist()) for k, i in enumerate(features)]
+    values = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
+    labels = [table.classes[label] for label in coded.labels[wanted].tolist()]
+    found = []
+    for rows, weight in zip(examples, weights, strict=True):
+        own = [place[row] for row in rows]
+        found.append(
+            ExampleRows(
+                rows=None if positions is None else tuple(positions[k] for k in own),
+                index=() if positions is None else tuple(names[k] for k in own),
+                context=contexts[own[0]],
+                values=tuple(values[k] for k in own),
+                labels=tuple(labels[k] for k in own),
+                weight=weight,
+            )
         )
-        for k, row in enumerate(wanted)
-    }
+    return tuple(found)
 
 
 def name_contexts(

@@ -1,8 +1,7 @@
 """The rows behind an effect: the pairs, and the number of pairs for each change of value and label."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Unpack
 
 from analogical._checks import check_limit
@@ -12,7 +11,7 @@ from analogical.columns.columns import plain
 from analogical.columns.rules import ColumnOptions
 from analogical.count.listing import MAX_LISTED, count_transitions
 from analogical.errors import InputError
-from analogical.questions.compared import ComparedRows, NamedContext, compare_rows, name_rows
+from analogical.questions.compared import ComparedRows, ExampleRows, compare_rows, name_examples
 from analogical.study import Given
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Evidence",
-    "EvidencePair",
     "Transition",
     "Transitions",
     "evidence",
@@ -32,38 +30,6 @@ __all__ = [
 ]
 
 _CHANGE = ("value", "other_value", "label", "other_label", "changed")
-
-
-@dataclass(frozen=True)
-class EvidencePair:
-    """Two rows that agree on the given features and differ on one.
-
-    Examples
-    --------
-    >>> from analogical import evidence, load_table
-    >>> first = evidence(load_table("titanic").to_frame(), "survived", "sex", weights="count")[0]
-    >>> first.context, first.values, first.labels, first.weight
-    ((('class', '1st'), ('age', 'adult')), ('male', 'female'), ('no', 'yes'), 16520)
-    """
-
-    DERIVED = ("changed",)
-
-    rows: tuple[int, int] | None
-    """Positions of the two rows in the table, counted from 0; None on Spark, where rows have no order."""
-    index: tuple[Hashable, ...]
-    """Their row labels, if the dataframe has an index; otherwise the positions again; empty on Spark."""
-    context: NamedContext
-    """Names and values of the given features, on which they agree."""
-    values: tuple[Any, Any]
-    """The feature's value in each row; of two values the one that occurs first in the table comes first."""
-    labels: tuple[Any, Any]
-    weight: int
-    """Pairs that these two rows represent: the product of their weights."""
-
-    @property
-    def changed(self) -> bool:
-        """Whether the labels differ."""
-        return bool(self.labels[0] != self.labels[1])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,7 +46,7 @@ class Evidence(Result):
         As in :class:`analogical.Relevance`, for this feature. A copy has no pairs.
     n_pairs, n_changed : int
         All such pairs, and those whose labels differ.
-    pairs : tuple of EvidencePair
+    pairs : tuple of ExampleRows
         Example pairs, changed ones first, from as many contexts as possible.
 
     Examples
@@ -98,7 +64,7 @@ class Evidence(Result):
     given: tuple[str, ...]
     n_pairs: int
     n_changed: int
-    pairs: tuple[EvidencePair, ...]
+    pairs: tuple[ExampleRows, ...]
     same_as: str | None = None
     notes: tuple[Note, ...] = ()
     backend: str | None = None
@@ -106,7 +72,7 @@ class Evidence(Result):
     def __len__(self) -> int:
         return len(self.pairs)
 
-    def __getitem__(self, position: int) -> EvidencePair:
+    def __getitem__(self, position: int) -> ExampleRows:
         return self.pairs[position]
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
@@ -160,7 +126,7 @@ class Transition:
         return bool(self.labels[0] != self.labels[1])
 
 
-def _change_record(change: EvidencePair | Transition) -> dict[str, Any]:
+def _change_record(change: ExampleRows | Transition) -> dict[str, Any]:
     """Values and labels of two rows as columns of a record."""
     cells = *json_ready(change.values), *json_ready(change.labels), change.changed
     return dict(zip(_CHANGE, cells, strict=True))
@@ -302,26 +268,13 @@ def evidence_of(compared: ComparedRows, pairs: Sequence[tuple[int, int]]) -> Evi
     )
 
 
-def name_pairs(compared: ComparedRows, pairs: Sequence[tuple[int, int]]) -> tuple[EvidencePair, ...]:
+def name_pairs(compared: ComparedRows, pairs: Sequence[tuple[int, int]]) -> tuple[ExampleRows, ...]:
     """Pairs of listed rows with the user's values, names and labels."""
     study, i, rows = compared.study, compared.feature, compared.rows
-    named = name_rows(study, [i], compared.columns, compared.listed, chain.from_iterable(pairs))
     first_row, weights = study.first_rows(i)[rows.codes[:, 0]], rows.weights_or_ones()
-    evidence_pairs = []
-    for two in pairs:
-        a, b = sorted(two, key=lambda row: first_row[row])  # the value that occurs first in the table comes first
-        first, second = named[a], named[b]
-        evidence_pairs.append(
-            EvidencePair(
-                rows=None if first.position is None or second.position is None else (first.position, second.position),
-                index=(*first.index, *second.index),
-                context=first.context,
-                values=(first.values[0], second.values[0]),
-                labels=(first.label, second.label),
-                weight=int(weights[a] * weights[b]),
-            )
-        )
-    return tuple(evidence_pairs)
+    ordered = [sorted(two, key=lambda row: first_row[row]) for two in pairs]  # by where their values occur first
+    times = [int(weights[a] * weights[b]) for a, b in pairs]
+    return name_examples(study, [i], compared.columns, compared.listed, ordered, times)
 
 
 def transitions(

@@ -1,32 +1,38 @@
-"""Which features act together: the share of broken squares, and the interaction effect of two features."""
+"""Which features act together: the share of broken squares and the interaction effect of two features, and its rows."""
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from itertools import combinations
+from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from analogical._checks import check_confidence
 from analogical._progress import Progress, progress_line, timed
-from analogical._results import Result, entry_at, per_entry
-from analogical._types import Floats, Note, Positions
+from analogical._results import Result, entry_at, json_ready, per_entry
+from analogical._types import Floats, Ints, Note, Positions
 from analogical.columns.choosing import Names, as_list
+from analogical.columns.columns import plain
 from analogical.columns.meaning import TableMeaning
 from analogical.columns.rules import ColumnOptions
+from analogical.count.groups import count_cells
+from analogical.count.listing import find_squares
 from analogical.count.threads import n_threads_for
 from analogical.errors import InputError
 from analogical.estimate.deciding import SCREENED_COLUMNS, likely_pairs
-from analogical.estimate.interactions import SquareSums, measure_pairs, noise_index, rank_pairs, sum_pairs
+from analogical.estimate.interactions import SquareSums, noise_index, rank_pairs, sum_pairs
 from analogical.estimate.status import Status, decide_status
+from analogical.estimate.tests import adjust_for_features
+from analogical.questions.compared import ExampleRows, name_examples
 from analogical.questions.relevance import DEFAULT_CONFIDENCE, Settings, settings_of
 from analogical.study import Asked, Given, GivenColumns, Study, check_given, study_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Interactions", "find_features", "interactions", "sums_given"]
+__all__ = ["Interaction", "Interactions", "find_features", "interactions"]
 
 MAX_PAIRS = 5_000
 """Up to this many pairs, all are tested: those of 100 features, about a second for 10,000 rows."""
@@ -36,13 +42,100 @@ feature that says least about the two is not held fixed."""
 TIED = 0.08
 """A given feature that explains at least this share of the entropy of one of the two is always held fixed. Without this
 limit 44 of 210 pairs of mushroom's features, nearly all tied to its odor, were significant."""
+MAX_EXAMPLES = 4
+"""Broken squares that are shown of a pair."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Interaction(Result):
+    """Two features together: label shares by their values, and rows that show the interaction.
+
+    ``pair["effect"]``, and so on, are the numbers of the pair as in :class:`analogical.Interactions`.
+
+    Attributes
+    ----------
+    first, second, label : str
+        The two features and the label.
+    first_values, second_values, classes : tuple
+        Their values.
+    counts : ndarray of int, of shape (first values, second values, classes)
+        Rows of the whole table; :meth:`shares` divides them.
+    numbers : dict
+        The entry of the pair: status, effect, interval, p-value, squares, given features, and so on.
+    examples : tuple of ExampleRows
+        Up to four broken squares, in turn from each context, the most frequent first. Their rows have the values
+        (u, v), (u', v), (u, v'), (u', v') of the two features and agree on the given features.
+
+    Examples
+    --------
+    >>> from analogical import interactions
+    >>> pair = interactions([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5)["x0", "x1"]
+    >>> pair["effect"], pair.shares(1).tolist(), pair.examples[0].rows
+    (1.0, [[0.0, 1.0], [1.0, 0.0]], (0, 2, 1, 3))
+    """
+
+    COLUMNS = ("first_value", "second_value", "label", "rows", "share")
+
+    first: str
+    second: str
+    label: str
+    first_values: tuple[Any, ...]
+    second_values: tuple[Any, ...]
+    classes: tuple[Any, ...]
+    counts: Ints
+    numbers: dict[str, Any]
+    examples: tuple[ExampleRows, ...]
+    notes: tuple[Note, ...] = ()
+    backend: str | None = None
+
+    def __len__(self) -> int:
+        return self.counts.size
+
+    def __getitem__(self, name: str) -> Any:
+        return list(self.numbers.values())[entry_at(name, self.numbers, "number")]
+
+    def shares(self, label: Any) -> Any:
+        """Shares of a label by the values of both features, as an array; NaN where there is no row."""
+        rows = self.counts.sum(axis=2)
+        held = self.counts[:, :, entry_at(label, self.classes, "class")]
+        return np.where(rows > 0, held / np.maximum(rows, 1), np.nan)
+
+    def records(self) -> list[dict[str, Any]]:
+        """One dictionary for each combination of values and label: its rows, and their share of the combination."""
+        rows = self.counts.sum(axis=2)
+        return [
+            {
+                "first_value": json_ready(self.first_values[u]),
+                "second_value": json_ready(self.second_values[v]),
+                "label": json_ready(self.classes[k]),
+                "rows": n,
+                "share": n / int(rows[u, v]) if rows[u, v] else None,
+            }
+            for (u, v, k), n in zip(np.ndindex(self.counts.shape), self.counts.ravel().tolist(), strict=True)
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in plain Python types, ready for JSON; NaN becomes None."""
+        content = super().to_dict()
+        return {**content.pop("numbers"), **content}
+
+    def plot(self, ax: "Axes | None" = None, *, label: Any = None) -> "Axes":
+        """Draw label shares by the values of both features, with the number of rows; darker cells have larger shares.
+
+        ``label`` is the class to show; by default the second of two, or of more the one whose share differs most. At
+        most 12 values of each feature are shown, those with most rows. Without ``ax``, a new figure is made.
+        """
+        from analogical.plot.interactions import plot_interaction
+
+        return plot_interaction(self, ax, label=label)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Interactions(Result):
     """How much the effect of one feature depends on another, for pairs of features.
 
-    ``result["a", "b"]`` is one pair as a dictionary, in either order; ``len(result)`` the number of pairs.
+    ``result["a", "b"]`` is one pair, in either order: an :class:`analogical.Interaction` with the numbers of the pair,
+    a table of label shares and example rows. ``len(result)`` is the number of pairs.
 
     Attributes
     ----------
@@ -50,8 +143,8 @@ class Interactions(Result):
         The two features of each pair, in column order.
     status : tuple of str
         ``"effect"`` (``p_adjusted`` at most 1 - confidence), ``"none"`` (not significant, and the interval of the
-        effect ends below 0.01), ``"unclear"`` (neither; also where nothing can be tested) or ``"same"`` (one of the
-        two copies a given feature: see ``same_as``).
+        effect ends at 0.02 or below), ``"unclear"`` (neither; also where nothing can be tested) or ``"same"`` (one of
+        the two copies a given feature: see ``same_as``).
     squares, broken : tuple of int
         Sets of four rows that agree on the given features and have two values of each feature in all four
         combinations, and how many of them are broken: their labels do not form an analogical proportion.
@@ -110,6 +203,8 @@ class Interactions(Result):
     noise_index: float
     settings: Settings
     notes: tuple[Note, ...] = ()
+    study: Study | None = field(compare=False)
+    """The table, for the shares and rows of a pair; None in copies of a result whose rows are held by an engine."""
     first: tuple[str, ...] = per_entry()
     second: tuple[str, ...] = per_entry()
     status: tuple[Status, ...] = per_entry()
@@ -131,10 +226,43 @@ class Interactions(Result):
         """Name of the dataframe library that the table came in."""
         return self.settings.backend
 
-    def __getitem__(self, pair: tuple[str, str]) -> dict[str, Any]:
+    def __getitem__(self, pair: tuple[str, str]) -> Interaction:
         known = list(zip(self.first, self.second, strict=True))
         turned = pair[::-1] if isinstance(pair, tuple) else pair
-        return self.record(entry_at(turned if turned in known else pair, known, "pair"))
+        k = entry_at(turned if turned in known else pair, known, "pair")
+        if self.study is None:
+            raise InputError("This copy of a result does not hold its table; ask interactions again.")
+        study, table, names = self.study, self.study.table, known[k]
+        i, j = (self.names.index(name) for name in names)
+        examples: tuple[ExampleRows, ...] = ()
+        if self.broken[k]:
+            _, (context,) = _sums_given(study, [(i, j)], self.settings.given)
+            listed = study.listed([i, j], context.columns)
+            found = list(islice(find_squares(listed), MAX_EXAMPLES))
+            examples = name_examples(
+                study, [i, j], context.columns, listed, [one.rows for one in found], [one.times for one in found]
+            )
+        return Interaction(
+            first=names[0],
+            second=names[1],
+            label=self.label,
+            first_values=tuple(plain(value) for value in table.columns[i].values),
+            second_values=tuple(plain(value) for value in table.columns[j].values),
+            classes=self.classes,
+            counts=count_cells(study.rows_of([i, j]), [0, 1]),
+            numbers=self.record(k),
+            examples=examples,
+            notes=self.notes,
+            backend=self.backend,
+        )
+
+    def __contains__(self, pair: object) -> bool:
+        known = set(zip(self.first, self.second, strict=True))
+        return isinstance(pair, tuple) and (pair in known or pair[::-1] in known)
+
+    def __getstate__(self) -> dict[str, Any]:
+        is_in_memory = self.study is not None and self.study.engine_name == "memory"
+        return {**vars(self), "study": self.study if is_in_memory else None}
 
     def order(self) -> Positions:
         """Positions of the pairs, strongest first; the order of :meth:`ranking`."""
@@ -225,26 +353,30 @@ def interactions(
     pool = range(study.n_features) if wanted is None else find_features(study.table, wanted, "features")
     pairs, n_possible = _choose_pairs(study, pool)
     show = progress_line("looking at pairs of features") if progress else None
-    sums, contexts = sums_given(study, pairs, asked, show)
-    tests = measure_pairs(sums, n_possible, confidence)
+    sums, contexts = _sums_given(study, pairs, asked, show)
+    p_value = np.array([pair.p_value() for pair in sums])
+    # All possible pairs count in the adjustment, also those that were left out because of the labels
+    p_adjusted = adjust_for_features(np.append(p_value, np.ones(n_possible - len(sums))))[: len(sums)]
+    low, high = np.array([pair.interval(confidence) for pair in sums]).reshape(-1, 2).T
     table, names = study.table, study.table.names
-    is_copy = np.array([context.same_as is not None for context in contexts])
     return Interactions(
         names=names,
         first=tuple(names[i] for i, _ in pairs),
         second=tuple(names[j] for _, j in pairs),
         status=tuple(
-            decide_status(is_constant=False, is_copy=copy, p_adjusted=p, high=high, level=1 - confidence)
-            for copy, p, high in zip(is_copy.tolist(), tests.p_adjusted.tolist(), tests.high.tolist(), strict=True)
+            decide_status(
+                is_constant=False, is_copy=context.same_as is not None, p_adjusted=p, high=end, level=1 - confidence
+            )
+            for context, p, end in zip(contexts, p_adjusted.tolist(), high.tolist(), strict=True)
         ),
         squares=tuple(pair.squares for pair in sums),
         broken=tuple(pair.broken for pair in sums),
         index=np.array([pair.index() for pair in sums]),
-        effect=tests.effect,
-        effect_low=tests.low,
-        effect_high=tests.high,
-        p_value=tests.p_value,
-        p_adjusted=tests.p_adjusted,
+        effect=np.array([max(pair.effect(), 0.0) if pair.effect_squares else math.nan for pair in sums]),
+        effect_low=np.where(np.isnan(low) | (p_value <= 1 - confidence), low, 0.0),
+        effect_high=high,
+        p_value=p_value,
+        p_adjusted=p_adjusted,
         given=tuple(study.names_of(context.columns) for context in contexts),
         same_as=tuple(study.name_of(context.same_as) for context in contexts),
         effect_squares=tuple(pair.effect_squares for pair in sums),
@@ -257,6 +389,7 @@ def interactions(
         noise_index=noise_index(study.label_sizes),
         settings=settings_of(study, asked, confidence),
         notes=study.notes,
+        study=study,
     )
 
 
@@ -284,23 +417,17 @@ def _choose_pairs(study: Study, pool: Sequence[int]) -> tuple[list[tuple[int, in
     n_possible = len(features) * (len(features) - 1) // 2
     if n_possible <= MAX_PAIRS:
         return list(combinations(features, 2)), n_possible
-    among = set(features)
-    members = sorted({int(study.owner[c]) for c in study.deciding} & among)
-    return sorted({*combinations(members, 2), *_likely_pairs(study, features)}), n_possible
-
-
-def _likely_pairs(study: Study, features: Sequence[int]) -> list[tuple[int, int]]:
-    """Pairs that best explain what the deciding set leaves unexplained; only some of very many features are tried."""
-    voting = study.decider.voting
     inside = [int(study.owner[c]) for c in study.deciding]
-    screened = study.decider.screened(features, SCREENED_COLUMNS, first=inside)
-    return likely_pairs(voting.rows, voting.follow(study.deciding), screened)
+    # The pairs that best explain what the deciding set leaves unexplained; of very many features, only some are tried
+    voting, screened = study.decider.voting, study.decider.screened(features, SCREENED_COLUMNS, first=inside)
+    likely = likely_pairs(voting.rows, voting.follow(study.deciding), screened)
+    return sorted({*combinations(sorted({*inside} & {*features}), 2), *likely}), n_possible
 
 
 # ---------------------------------------------------------------- which features are given
 
 
-def sums_given(
+def _sums_given(
     study: Study, pairs: Sequence[tuple[int, int]], given: Asked, progress: Progress | None = None
 ) -> tuple[list[SquareSums], list[GivenColumns]]:
     """The sums over the squares of every pair, and the columns on which the rows of its squares agree.
@@ -308,7 +435,7 @@ def sums_given(
     With ``"auto"`` these columns are the deciding set without the two, or fewer if there are too few squares.
     """
     contexts = [_given_of_pair(study, pair, given) for pair in pairs]
-    sums, n_done_before = [SquareSums.none()] * len(pairs), 0
+    sums, n_before = [SquareSums()] * len(pairs), 0
     is_copy = [context.same_as is not None for context in contexts]
     for merged in study.merged_by([(*pair, *context.columns) for pair, context in zip(pairs, contexts, strict=True)]):
         place = {column: k for k, column in enumerate(merged.columns)}
@@ -320,22 +447,27 @@ def sums_given(
                 [(place[pairs[k][0]], place[pairs[k][1]]) for k in waiting],
                 [sorted(place[c] for c in contexts[k].columns) for k in waiting],
                 n_threads=n_threads,
-                progress=None if progress is None else partial(_show_progress, progress, n_done_before, len(pairs)),
+                progress=None if progress is None else partial(_show_more, progress, n_before, len(pairs)),
             )
             for k, pair_sums in zip(waiting, counted, strict=True):
                 sums[k] = pair_sums
             if given != "auto":
                 break
-            with_few = [k for k in waiting if sums[k].n_effective() < FEWEST_SQUARES]
-            fewer = {k: _without_the_least_tied(study, pairs[k], contexts[k].columns) for k in with_few}
-            waiting = [k for k in with_few if len(fewer[k]) < len(contexts[k].columns)]
-            for k in waiting:
-                contexts[k] = GivenColumns(fewer[k])
-        n_done_before += len(merged.members)
+            with_few, waiting = [k for k in waiting if sums[k].n_effective() < FEWEST_SQUARES], []
+            for k in with_few:
+                # The column that says least about both features is left out; of ties, the last. If each says much about
+                # one of the two, all stay: a column that is not held fixed could look like an interaction.
+                columns = contexts[k].columns
+                left = {c: min(study.entropy_left(feature, c) for feature in pairs[k]) for c in reversed(columns)}
+                least_tied = max(left, key=lambda c: left[c], default=None)
+                if least_tied is not None and left[least_tied] > 1 - TIED:
+                    contexts[k] = GivenColumns(tuple(c for c in columns if c != least_tied))
+                    waiting.append(k)
+        n_before += len(merged.members)
     return sums, contexts
 
 
-def _show_progress(progress: Progress, n_before: int, n_pairs: int, n_done: int, _: int) -> None:
+def _show_more(progress: Progress, n_before: int, n_pairs: int, n_done: int, _: int) -> None:
     """Show the progress over all pairs."""
     progress(n_before + n_done, n_pairs)
 
@@ -351,13 +483,3 @@ def _given_of_pair(study: Study, pair: tuple[int, int], given: Asked) -> GivenCo
         if same_as is not None:
             return GivenColumns((), same_as)
     return GivenColumns(tuple(c for c in study.deciding if int(study.owner[c]) not in pair))
-
-
-def _without_the_least_tied(study: Study, pair: tuple[int, int], columns: tuple[int, ...]) -> tuple[int, ...]:
-    """The columns without the one that says least about both features; of ties, without the last.
-
-    All of them, if each says much about one of the two: if it were not held fixed, it could look like an interaction.
-    """
-    left = {c: min(study.entropy_left(feature, c) for feature in pair) for c in reversed(columns)}
-    least_tied = max(left, key=lambda c: left[c], default=None)
-    return tuple(c for c in columns if c != least_tied or left[c] <= 1 - TIED)

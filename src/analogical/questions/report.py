@@ -17,19 +17,18 @@ from analogical.columns.rules import ColumnOptions, asked_of, written_call
 from analogical.count.groups import count_cells
 from analogical.estimate.differences import crude_difference
 from analogical.questions.audit import Audit, audit
-from analogical.questions.compared import ComparedRows
-from analogical.questions.evidence import EvidencePair, Transition, list_transitions, name_pairs
-from analogical.questions.interactions import Interactions, find_features, interactions
+from analogical.questions.compared import ComparedRows, ExampleRows
+from analogical.questions.evidence import Transition, list_transitions, name_pairs
+from analogical.questions.interactions import Interaction, Interactions, find_features, interactions
 from analogical.questions.redundancies import Redundancies, redundancies
 from analogical.questions.relevance import DEFAULT_CONFIDENCE, Relevance, relevance
 from analogical.questions.select import Selection, select
-from analogical.questions.squares import Squares, squares
 from analogical.study import Given, Study, study_of
 
 __all__ = ["MAX_PAIRED_VALUES", "Panel", "Report", "has_part", "report"]
 
 MAX_PAIRED_VALUES = 32
-"""Features with more values are not paired: testing their squares takes long, and a grid of them cannot be read."""
+"""Features with more values are not paired: testing them takes long, and a grid of them cannot be read."""
 MAX_LISTED = 12
 """Values and transitions of a feature that are kept: the most frequent ones."""
 
@@ -51,7 +50,7 @@ class Panel:
     transitions: tuple[Transition, ...]
     """The largest ones first."""
     n_transitions: int
-    examples: tuple[EvidencePair, ...]
+    examples: tuple[ExampleRows, ...]
     """Typical pairs: one of the most frequent change of the label, and one whose labels are the same, of the same two
     values where there is one; each from the context that holds most of its kind."""
 
@@ -79,7 +78,7 @@ class Report(Result):
     interactions : Interactions or None
         Pairs of features that have an effect or are in the deciding set, and have up to 32 values; None with fewer than
         two such features, and with groups.
-    squares : tuple of Squares
+    together : tuple of Interaction
         Label shares of the pairs that act together.
     selection : Selection
         The deciding set, with the gain of each member.
@@ -111,7 +110,7 @@ class Report(Result):
     shown_classes: tuple[Any, ...]
     redundancies: Redundancies
     interactions: Interactions | None
-    squares: tuple[Squares, ...]
+    together: tuple[Interaction, ...]
     selection: Selection
     audits: tuple[Audit, ...]
     title: str | None
@@ -190,7 +189,7 @@ class Report(Result):
         content = super().to_dict()
         del content["alone"], content["alone_p"]  # they are in the features
         parts = [content[name] for name in ("selection", "redundancies", "interactions")]
-        for part in (*filter(None, parts), *content["squares"]):  # they have the names and notes of the relevance
+        for part in (*filter(None, parts), *content["together"]):  # they have the names and notes of the relevance
             part.pop("names", None)
             part.pop("notes", None)
         own = ("name", "rank", "alone", "alone_p")
@@ -262,10 +261,12 @@ def report(
     classes = sorted(np.argsort(-class_sizes, kind="stable")[:6].tolist())
     keys, n_values = study.table.keys, study.table.n_values
     pool = [keys[i] for i in range(study.n_features) if has_part(ranked, i) and n_values[i] <= MAX_PAIRED_VALUES]
-    pairs, acting = None, []
+    pairs: Interactions | None = None
+    together: tuple[Interaction, ...] = ()
     if study.n_groups is None and len(pool) > 1:  # tests of interactions assume independent rows
         pairs = interactions(study, given=given, features=pool, confidence=confidence, progress=progress)
         acting = [(pairs.first[k], pairs.second[k]) for k in pairs.order() if pairs.status[k] == "effect"]
+        together = tuple(pairs[pair] for pair in acting[:6])
     return Report(
         relevance=ranked,
         alone=alone.effect,
@@ -275,7 +276,7 @@ def report(
         shown_classes=tuple(table.classes[c] for c in classes),
         redundancies=redundancies(study, max_determinants=2 if len(table.names) <= 60 else 1),  # pairs take long
         interactions=pairs,
-        squares=tuple(squares(study, *pair, given=given, limit=0) for pair in acting[:6]),
+        together=together,
         selection=select(study),
         audits=tuple(audit(study, table.names[i], given=given, confidence=confidence, limit=4) for i in audited),
         title=title,

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from analogical.questions.audit import Audit, Difference
-from analogical.questions.evidence import Evidence, EvidencePair, Transition, Transitions
+from analogical.questions.compared import ExampleRows
+from analogical.questions.evidence import Evidence, Transition, Transitions
 from analogical.show.sentences import (
     NOT_ADJUSTED,
     NOT_CAUSES,
@@ -199,7 +200,7 @@ def _has_numbers(result: Evidence) -> bool:
 
 def pair_blocks(result: Evidence) -> tuple[Table, ...]:
     """The pairs grouped by context: one table per context, with a line per pair."""
-    blocks: dict[tuple[tuple[str, Any], ...], list[EvidencePair]] = {}
+    blocks: dict[tuple[tuple[str, Any], ...], list[ExampleRows]] = {}
     for pair in result.pairs:
         blocks.setdefault(pair.context, []).append(pair)
     columns = [
@@ -218,7 +219,7 @@ def pair_blocks(result: Evidence) -> tuple[Table, ...]:
     )
 
 
-def pair_table(feature: str, label: str, pair: EvidencePair, *, most: int = 10) -> Table:
+def pair_table(feature: str, label: str, pair: ExampleRows, *, most: int = 10) -> Table:
     """One pair of rows side by side: the feature, the label, and what the rows have in common."""
     names = [f"row {shown(name, LONG_NAME)}" for name in pair.index] or ["one row", "another row"]
     lines: list[tuple[str, tuple[Any, Any], Tone]] = [
@@ -238,7 +239,7 @@ def pair_table(feature: str, label: str, pair: EvidencePair, *, most: int = 10) 
     return tabulate(lines, columns, title=title, note=" ".join(filter(None, (left_out, times))))
 
 
-def _tone(pair: EvidencePair | Transition) -> Tone:
+def _tone(pair: ExampleRows | Transition) -> Tone:
     return "good" if pair.changed else "plain"
 
 

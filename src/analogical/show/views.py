@@ -139,12 +139,12 @@ _MAKERS = {
     "Audit": ("audit", "view_audit"),
     "Comparison": ("comparison", "view_comparison"),
     "Evidence": ("audit", "view_evidence"),
+    "Interaction": ("interactions", "view_interaction"),
     "Interactions": ("interactions", "view_interactions"),
     "Redundancies": ("selection", "view_redundancies"),
     "Relevance": ("relevance", "view_relevance"),
     "Report": ("report", "view_report"),
     "Selection": ("selection", "view_selection"),
-    "Squares": ("squares", "view_squares"),
     "Study": ("views", "view_study"),
     "Transitions": ("audit", "view_transitions"),
 }

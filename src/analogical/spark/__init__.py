@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from analogical import relevance as relevance
     from analogical import report as report
     from analogical import select as select
-    from analogical import squares as squares
     from analogical import transitions as transitions
     from analogical.spark.opening import open_study as open_study
     from analogical.spark.session import open_session
@@ -27,7 +26,7 @@ __all__ = ["open_session"]
 _HOMES = {"open_session": "analogical.spark.session", "open_study": "analogical.spark.opening"}
 _VERBS = (
     *("Study", "audit", "evidence", "interactions", "redundancies"),
-    *("relevance", "report", "select", "squares", "transitions"),
+    *("relevance", "report", "select", "transitions"),
 )
 
 
