@@ -43,7 +43,6 @@ from analogical.show.words import (
     marked,
     percent,
     points_of,
-    quoted,
     shorten_apart,
     shown,
     signed,
@@ -58,9 +57,6 @@ MAX_RANKED = 300
 """Maximum number of features in a table: a page on 600 columns stays below 1 MB."""
 MAX_LISTED = 8
 """Maximum number of sentences in a list."""
-_RIGHT = r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]+"
-RIGHT_TO_LEFT = re.compile(rf"{_RIGHT}(?: {_RIGHT})*")
-"""Words in Hebrew, Arabic and other right-to-left scripts."""
 
 
 # ---------------------------------------------------------------- the answer
@@ -161,57 +157,28 @@ class Part(NamedTuple):
 
 
 def page_of(report: Report) -> dict[str, Any]:
-    """What the page shows: texts, and the views of each section."""
+    """What the page shows of a report: texts, and the views of each section."""
     ranked, settings = report.relevance, report.relevance.settings
-    label = shown(ranked.label, LONG_NAME)
-    effects = view_relevance(ranked, top=MAX_RANKED, alone=report.alone)
-    selection = view_selection(report.selection)
     done = [shown(note) for note in (*report.reading, *describe_notes(ranked.notes))]
     done = [note[:1].upper() + note[1:] + ("" if note.endswith((".", "?", "!")) else ".") for note in done]
-    audits = [replace(view_audit(a), title=shown(a.feature, LONG_NAME), examples=()) for a in report.audits]
     unclear = (
         *_listed("", explain_statuses(ranked)),
         *_listed("Different alone: what a univariate filter would show", _different_alone(report), MAX_LISTED),
     )
-    made_with = {
-        "Given": "the deciding set" if settings.given == "auto" else held_fixed(settings.given, ()),
-        "Confidence": f"{settings.confidence:g}",
-        "Rows": "weighted" if settings.weighted else "unweighted",
-    }
-    if settings.searched_rows is not None and settings.searched_rows < ranked.n_rows:
-        made_with["Deciding set"] = f"chosen on {counted(settings.searched_rows, 'row')}, evenly spaced"
-    if settings.n_groups is not None:
-        made_with["Groups"] = f"{settings.n_groups:,}"
-    made_with["Versions"] = ", ".join(f"{name} {text}" for name, text in report.versions.items())
     return {
-        "title": f"Effects on {label}" if report.title is None else shown(report.title, 120),
-        "source": None if report.source is None else shown(report.source, 200),
-        "label": quoted(label),
-        "facts": {
-            "Rows": f"{ranked.n_rows:,}",
-            "Features": f"{len(ranked):,}",
-            "Label": label,
-            "Classes": f"{len(ranked.classes):,}",
-        },
         "classes": _stacked(report, [report.class_sizes[ranked.classes.index(c)] for c in report.shown_classes]),
-        "answer": report.answer,
         "verdict": _verdict(report),
         "reasons": _reasons(report),
-        "confidence": f"{100 * settings.confidence:g} %",
-        "n_features": len(ranked),
-        "n_panels": len(report.panels),
-        "is_beside": settings.given != "auto" and bool(selection.tables),
-        "row_names": ROW_NAMES,
         "assumed": assumed(settings.n_groups),
-        "settings": made_with,
-        "command": shown(report.command),
+        "given": "the deciding set" if settings.given == "auto" else held_fixed(settings.given, ()),
+        "row_names": ROW_NAMES,
         "views": {
-            "ranking": [replace(effects, headline="")],
-            "given": [selection],
+            "ranking": [replace(view_relevance(ranked, top=MAX_RANKED, alone=report.alone), headline="")],
+            "given": [view_selection(report.selection)],
             "same": _same(report),
             "together": _together(report),
             "features": [_panel(report, panel) for panel in report.panels],
-            "audit": audits,
+            "audit": [replace(view_audit(a), title=shown(a.feature, LONG_NAME), examples=()) for a in report.audits],
             "unclear": [View(tables=unclear)] if unclear else [],
             "data": [View("" if done else "Nothing: every column was used as it is.", tables=_listed("", done))],
             "paper": [View(details=view_relevance(ranked, top=MAX_RANKED, paper=True).tables)],
@@ -336,22 +303,26 @@ def render(report: Report) -> str:
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup, escape
 
-    def words(text: str) -> Markup:
+    def words(text: str, limit: int | None = None) -> Markup:
         """Escaped text: right-to-left words do not change the order of others, a % sign stays with its number."""
-        unbroken = str(escape(text)).replace(" %", "\N{NO-BREAK SPACE}%")
-        return Markup(RIGHT_TO_LEFT.sub(r"<bdi>\g<0></bdi>", unbroken))  # noqa: S704 - escaped before
+        unbroken = str(escape(shown(text, limit))).replace(" %", "\N{NO-BREAK SPACE}%")
+        return Markup(right_to_left.sub(r"<bdi>\g<0></bdi>", unbroken))  # noqa: S704 - escaped before
 
     template, style, script = (
         files("analogical.show").joinpath(f"page.{kind}").read_text(encoding="utf-8")
         for kind in ("html.j2", "css", "js")
     )
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
+    right = r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]+"
+    right_to_left = re.compile(rf"{right}(?: {right})*")  # words in Hebrew, Arabic and other such scripts
     embedded = json.dumps(report.to_dict(), allow_nan=False, separators=(",", ":"))
     for character in "<>&":
         embedded = embedded.replace(character, f"\\u{ord(character):04x}")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"words": words, "percent": percent, "to_percent": _to_percent, "short": _with_short_names}
+    environment.filters |= {"words": words, "count": "{:,}".format, "percent": percent}
+    environment.filters |= {"to_percent": _to_percent, "short": _with_short_names}
     return environment.from_string(template).render(
+        report=report,
         page=page_of(report),
         generator=MARK,
         style=Markup(style),  # noqa: S704 - our own file
