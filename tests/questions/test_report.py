@@ -58,7 +58,7 @@ def test_every_part_is_what_its_own_function_returns(given):
 def test_all_parts_speak_of_the_same_deciding_set(monks):
     assert monks.selection.features == monks.relevance.deciding == monks.interactions.deciding
     assert set(monks.relevance.deciding) == {"jacket_color", "head_shape", "body_shape"}
-    assert next((s.first, s.second) for s in monks.squares) == ("head_shape", "body_shape")
+    assert next((s.first, s.second) for s in monks.together) == ("head_shape", "body_shape")
 
 
 def test_the_table_is_studied_once(monkeypatch):
@@ -231,11 +231,11 @@ def test_with_groups_no_interaction_is_tested_and_the_page_says_why():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 2, (400, 3))
     labels = codes[:, 0] ^ codes[:, 1] ^ (rng.random(400) < 0.1)
-    assert report(codes, labels).squares[0].first == "x0"
+    assert report(codes, labels).together[0].first == "x0"
     assert "Not tested:" not in report(codes, labels).html
     found = report(codes, labels, groups=np.arange(400) // 2)
     assert set(found.relevance.deciding) == {"x0", "x1"}
-    assert (found.interactions, found.squares) == (None, ())
+    assert (found.interactions, found.together) == (None, ())
     page = " ".join(found.html.split())
     assert "Not tested: tests of interactions assume independent rows, and this table has groups.</p>" in page
     assert "pairs of features assume" not in page
@@ -258,7 +258,7 @@ def test_columns_of_any_name_are_in_all_parts(name):
     label = (frame[0] == "0") ^ (frame[1] == "1")
     frame.columns = pd.Index([name, "ab"], dtype=object)
     found = report(frame, label, protected=[name])
-    assert [s.first for s in found.squares] == [audit.feature for audit in found.audits] == [found.relevance.names[0]]
+    assert [s.first for s in found.together] == [audit.feature for audit in found.audits] == [found.relevance.names[0]]
 
 
 def test_alone_is_the_relevance_given_nothing():
@@ -271,7 +271,7 @@ def test_alone_is_the_relevance_given_nothing():
 def test_one_feature_and_many_values_make_a_page():
     found = report([(0,), (1,), (0,), (1,)], [0, 1, 0, 1])
     assert found.interactions is None
-    assert found.squares == ()
+    assert found.together == ()
     many = [(f"v{k}", k % 2) for k in range(100)] * 2
     panel = report(many, [k % 3 == 0 for k in range(200)], ids="keep").panels
     assert all(len(p.values) <= 12 for p in panel)

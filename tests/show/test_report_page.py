@@ -208,14 +208,14 @@ def test_pairs_that_act_together_have_a_table_of_shares():
     assert first.lines[-1] == (
         "Tested: features that have an effect or are in the deciding set, with at most 32 values."
     )
-    assert len(cards) == len(found.squares)
-    some = replace(found, squares=())
+    assert len(cards) == len(found.together)
+    some = replace(found, together=())
     assert views(some)["together"] == [first]
 
 
 def test_shares_of_a_card_are_counts_of_rows():
     found = made("weights")
-    card, squares = views(found)["together"][1], found.squares[0]
+    card, squares = views(found)["together"][1], found.together[0]
     (table,) = card.tables
     cells = {(c.text, round(10 * c.shade)) for row in table.rows for c in row[1:] if c.shade is not None}
     shares, rows = squares.shares("yes"), squares.counts.sum(axis=2)

@@ -80,7 +80,7 @@ class Report(Result):
     interactions : Interactions or None
         Pairs of features that have an effect or are in the deciding set, and have up to 32 values; None with fewer than
         two such features, and with groups.
-    squares : tuple of Squares
+    together : tuple of Squares
         Label shares of the pairs that act together.
     selection : Selection
         The deciding set, with the gain of each member.
@@ -112,7 +112,7 @@ class Report(Result):
     shown_classes: tuple[Any, ...]
     redundancies: Redundancies
     interactions: Interactions | None
-    squares: tuple[Squares, ...]
+    together: tuple[Squares, ...]
     selection: Selection
     audits: tuple[Audit, ...]
     title: str | None
@@ -191,7 +191,7 @@ class Report(Result):
         content = super().to_dict()
         del content["alone"], content["alone_p"]  # they are in the features
         parts = [content[name] for name in ("selection", "redundancies", "interactions")]
-        for part in (*filter(None, parts), *content["squares"]):  # they have the names and notes of the relevance
+        for part in (*filter(None, parts), *content["together"]):  # they have the names and notes of the relevance
             part.pop("names", None)
             part.pop("notes", None)
         own = ("name", "rank", "alone", "alone_p")
@@ -263,10 +263,12 @@ def report(
     classes = sorted(np.argsort(-class_sizes, kind="stable")[:6].tolist())
     keys, n_values = study.table.keys, study.margins.n_values
     pool = [keys[i] for i in range(study.n_features) if has_part(ranked, i) and n_values[i] <= MAX_PAIRED_VALUES]
-    pairs, acting = None, []
+    pairs: Interactions | None = None
+    together: tuple[Squares, ...] = ()
     if study.n_groups is None and len(pool) > 1:  # tests of interactions assume independent rows
         pairs = interactions(study, given=given, features=pool, confidence=confidence, progress=progress)
         acting = [(pairs.first[k], pairs.second[k]) for k in pairs.order() if pairs.status[k] == "effect"]
+        together = tuple(squares(study, *pair, given=given, limit=0) for pair in acting[:6])
     return Report(
         relevance=ranked,
         alone=alone.effect,
@@ -276,7 +278,7 @@ def report(
         shown_classes=tuple(table.classes[c] for c in classes),
         redundancies=redundancies(study, max_determinants=2 if len(table.names) <= 60 else 1),  # pairs take long
         interactions=pairs,
-        squares=tuple(squares(study, *pair, given=given, limit=0) for pair in acting[:6]),
+        together=together,
         selection=select(study),
         audits=tuple(audit(study, table.names[i], given=given, confidence=confidence, limit=4) for i in audited),
         title=title,

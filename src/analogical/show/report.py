@@ -130,7 +130,7 @@ def _different_alone(report: Report) -> Iterable[str]:
     for i in ranked.order().tolist():
         name, status, is_alone = ranked.names[i], ranked.status[i], bool(report.alone_p[i] <= level)
         points, among = f"{in_points(points_of(report.alone[i]))} points", f"among {agreeing_on(ranked.given[i])}"
-        pairs = [(s.first, s.second) for s in report.squares if name in (s.first, s.second)]
+        pairs = [(s.first, s.second) for s in report.together if name in (s.first, s.second)]
         if status == "effect" and not is_alone:
             partners = [first if second == name else second for first, second in pairs]
             why = (
@@ -231,7 +231,7 @@ def _together(report: Report) -> list[View]:
     )
     view = view_interactions(report.interactions)
     cards = []
-    for squares in report.squares:
+    for squares in report.together:
         grid = share_grid(squares)
         across, down = (shown(name, LONG_NAME) for name in (grid.across, grid.down))
         table = share_table(grid, head=f"{down} ↓ {across} →")
