@@ -330,6 +330,8 @@ def test_many_features_stay_legible():
     assert len(ranking.rows) == len(paper.rows) == 300
     assert ranking.note == "... and 10 more; to_frame() and --json have all"
     assert "The best 20 of 310 features." in words_of(found.html)
+    assert "... and 10 more; the JSON below has all" in words_of(found.html)
+    assert "to_frame()" not in words_of(re.sub(r"(?s)<section id=.data.*?</section>", "", found.html))
 
 
 def test_six_hundred_columns_take_less_than_a_megabyte():

@@ -35,6 +35,7 @@ from analogical.show.sentences import (
 from analogical.show.squares import share_grid, share_table
 from analogical.show.views import Cell, Table, View, number_column, tabulate, text_column
 from analogical.show.words import (
+    ELSEWHERE,
     LONG_NAME,
     counted,
     in_points,
@@ -55,8 +56,6 @@ MARK = "analogical report"
 """Name of the generator in the head of every page, by which our own files are recognised."""
 MAX_RANKED = 300
 """Maximum number of features in a table: a page on 600 columns stays below 1 MB."""
-MAX_LISTED = 8
-"""Maximum number of sentences in a list."""
 
 
 # ---------------------------------------------------------------- the answer
@@ -163,7 +162,7 @@ def page_of(report: Report) -> dict[str, Any]:
     done = [note[:1].upper() + note[1:] + ("" if note.endswith((".", "?", "!")) else ".") for note in done]
     unclear = (
         *_listed("", explain_statuses(ranked)),
-        *_listed("Different alone: what a univariate filter would show", _different_alone(report), MAX_LISTED),
+        *_listed("Different alone: what a univariate filter would show", _different_alone(report), 8),
     )
     return {
         "classes": _stacked(report, [report.class_sizes[ranked.classes.index(c)] for c in report.shown_classes]),
@@ -187,11 +186,9 @@ def page_of(report: Report) -> dict[str, Any]:
 
 
 def _listed(title: str, texts: Iterable[str], most: int | None = None) -> tuple[Table, ...]:
-    """Sentences as a list, and how many more there are; nothing without sentences."""
+    """Sentences as a list, the first ones if there are more than ``most``; nothing without sentences."""
     texts = list(texts)
-    n_left = 0 if most is None else len(texts) - most
-    note = f"... and {n_left:,} more; the JSON below has all" if n_left > 0 else ""
-    return (tabulate(texts[:most], [text_column("", str)], title=title, note=note, most=most),) if texts else ()
+    return (tabulate(texts, [text_column("", str)], title=title, most=most or len(texts)),) if texts else ()
 
 
 def _stacked(report: Report, sizes: Sequence[int], total: int | None = None) -> list[Part]:
@@ -214,7 +211,7 @@ def _same(report: Report) -> list[View]:
             for i in ranked.order().tolist()
             if ranked.stand_ins[i]
         ),
-        MAX_LISTED,
+        8,
     )
     tables = *stand_ins, *(replace(table, title="Redundant columns") for table in view.tables)
     return [replace(view, headline="", tables=tables)] if tables else []
@@ -320,7 +317,7 @@ def render(report: Report) -> str:
         embedded = embedded.replace(character, f"\\u{ord(character):04x}")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"words": words, "count": "{:,}".format, "percent": percent}
-    environment.filters |= {"to_percent": _to_percent, "short": _with_short_names}
+    environment.filters |= {"to_percent": _to_percent, "short": _for_page}
     return environment.from_string(template).render(
         report=report,
         page=page_of(report),
@@ -338,11 +335,12 @@ def _to_percent(share: float | None) -> float | None:
     return None if share is None or share != share else round(100 * min(max(share, 0.0), 1.0), 2)
 
 
-def _with_short_names(table: Table) -> Table:
-    """A table of a view, with long names shortened."""
+def _for_page(table: Table) -> Table:
+    """A table of a view with long names shortened; what it leaves out is in the JSON of the page."""
     columns = list(zip(*table.rows, strict=True))
     for k, column in enumerate(columns):
         if table.headings[k].may_shorten:
             names = shorten_apart([cell.text for cell in column], LONG_NAME)
             columns[k] = tuple(replace(cell, text=name) for cell, name in zip(column, names, strict=True))
-    return replace(table, rows=tuple(zip(*columns, strict=True)))
+    note = table.note.replace(ELSEWHERE, "the JSON below has all")
+    return replace(table, rows=tuple(zip(*columns, strict=True)), note=note)
