@@ -11,6 +11,8 @@ INVISIBLE = frozenset(
     map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10)))
 )
 """Printable characters that show nothing: values that differ only by one would look the same."""
+ELSEWHERE = "to_frame() and --json have all"
+"""Where to find what a table leaves out."""
 LONG_NAME = 60
 """Names in sentences are cut to this length."""
 
@@ -203,9 +205,9 @@ def verb(subjects: Sequence[Any], singular: str, plural: str) -> str:
     return singular if len(subjects) == 1 else plural
 
 
-def count_left_out(n: int, where: str = "to_frame() and --json have all") -> str:
+def count_left_out(n: int) -> str:
     """How many items are left out, and where to find them; empty if none."""
-    return f"... and {n:,} more; {where}" if n > 0 else ""
+    return f"... and {n:,} more; {ELSEWHERE}" if n > 0 else ""
 
 
 def list_all(words: Sequence[Any], last: str = "and") -> str:
