@@ -137,6 +137,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
         "analogical/py.typed",
         "analogical/datasets.py",
         "analogical/paper/published.json",
+        "analogical/paper/texts.toml",
         "analogical/show/report/page.css",
         "analogical/show/report/page.js",
         "analogical/show/report/template.html.j2",
