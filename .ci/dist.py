@@ -20,7 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "analogical"
-KINDS = {".py", ".css", ".j2", ".js", ".json", ".typed"}
+KINDS = {".py", ".css", ".j2", ".js", ".json", ".toml", ".typed"}
 """Endings of the files of the package; another kind is a mistake, or is to be added here."""
 ABOUT = {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE"}
 

@@ -140,6 +140,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
         "analogical/show/page.css",
         "analogical/show/page.html.j2",
         "analogical/show/page.js",
+        "analogical/paper/texts.toml",
     } <= held
     assert not [name for name in held if re.search(r"(^|/)tests?[/_]|__pycache__|\.(pyc|png|md|csv)$", name)]
 

@@ -99,27 +99,24 @@ def count_given(
     ([0], [1, 1], [[0]])
     """
     refuse_too_many_rows(len(rows.codes) if rows.weights is None else float(rows.weights.sum(dtype=np.float64)))
-    for n_values, some in _alike(rows, features).items():
-        size = len(given) * n_values * rows.n_labels
-        is_table = are_few(size, len(rows.codes))
-        at_once = max(ENTRIES // size, 1) if is_table else 1
-        for start in range(0, len(some), at_once):
-            block = some[start : start + at_once]
-            yield block, _stacked(rows, given, block, n_values, n_threads if is_table else None)
+    for block in _blocks(rows, given, features):
+        yield block, _stacked(rows, given, block, n_threads)
 
 
-def _stacked(rows: CodedRows, given: Cells, block: list[int], n_values: int, n_threads: int | None) -> Stack:
-    """The contexts of features with equally many values; without threads, those of one feature, making no table."""
-    if n_threads is not None:
-        tables = _tables(rows, given, block, n_values, n_threads).ravel()
+def _stacked(rows: CodedRows, given: Cells, block: list[int], n_threads: int) -> Stack:
+    """The contexts of a block of features."""
+    n_values = int(rows.n_values[block[0]])
+    size = len(given) * n_values * rows.n_labels
+    if are_few(size, len(rows.codes)):
+        tables = _tables(rows, given, block, n_threads).ravel()
         places = np.flatnonzero(tables)
         sizes = tables[places]
-    else:
+    else:  # one feature; the entries that are not zero, without making the table
         keys = given.of_row.astype(np.int64) * n_values
         keys += rows.codes[:, block[0]].astype(np.int64)
         keys *= rows.n_labels
         keys += rows.labels.astype(np.int64)
-        places, sizes = count_keys(keys, len(given) * n_values * rows.n_labels, rows.weights)
+        places, sizes = count_keys(keys, size, rows.weights)
     above, labels = np.divmod(places, rows.n_labels)
     context, values = np.divmod(above, n_values)
     contexts, numbers = contexts_of_cells(context, values, labels, sizes)
@@ -129,12 +126,8 @@ def _stacked(rows: CodedRows, given: Cells, block: list[int], n_values: int, n_t
 
 def tables_given(rows: CodedRows, given: Cells, features: Iterable[int]) -> Iterator[tuple[list[int], Ints]]:
     """Counts of shape (features, contexts, values, labels), for some features at a time."""
-    for n_values, some in _alike(rows, features).items():
-        shape = len(given), n_values, rows.n_labels
-        at_once = max(ENTRIES // math.prod(shape), 1)
-        for start in range(0, len(some), at_once):
-            block = some[start : start + at_once]
-            yield block, _tables(rows, given, block, n_values, 1).reshape(len(block), *shape)
+    for block in _blocks(rows, given, features):
+        yield block, _tables(rows, given, block, 1)
 
 
 def count_one(rows: CodedRows, columns: Sequence[int], feature: int, given: Sequence[int]) -> Stack:
@@ -145,17 +138,21 @@ def count_one(rows: CodedRows, columns: Sequence[int], feature: int, given: Sequ
     return stack
 
 
-def _alike(rows: CodedRows, features: Iterable[int]) -> dict[int, list[int]]:
-    """The features, sorted, by their number of values."""
+def _blocks(rows: CodedRows, given: Cells, features: Iterable[int]) -> Iterator[list[int]]:
+    """Features with equally many values, as many as are counted at once; one if its table has many entries per row."""
     alike: dict[int, list[int]] = {}
     for feature in sorted(features):
         alike.setdefault(int(rows.n_values[feature]), []).append(feature)
-    return alike
+    for n_values, some in alike.items():
+        size = len(given) * n_values * rows.n_labels
+        at_once = max(ENTRIES // size, 1) if are_few(size, len(rows.codes)) else 1
+        yield from (some[start : start + at_once] for start in range(0, len(some), at_once))
 
 
-def _tables(rows: CodedRows, given: Cells, block: list[int], n_values: int, n_threads: int) -> Ints:
-    """Counts of shape (features, contexts * values * labels)."""
-    n_rows, n_labels, size = len(rows.codes), rows.n_labels, len(given) * n_values * rows.n_labels
+def _tables(rows: CodedRows, given: Cells, block: list[int], n_threads: int) -> Ints:
+    """Counts of shape (features, contexts, values, labels)."""
+    n_rows, n_values, n_labels = len(rows.codes), int(rows.n_values[block[0]]), rows.n_labels
+    size = len(given) * n_values * n_labels
     n_columns = min(max(AT_ONCE // n_rows, 1), len(block))
     n_parts = max(min(n_threads, n_rows // AT_ONCE), 1)
     tables = np.zeros((n_parts, len(block), size), np.int64)
@@ -172,7 +169,8 @@ def _tables(rows: CodedRows, given: Cells, block: list[int], n_values: int, n_th
                 tables[part, first : first + n_columns] += _count(keys, codes, n_labels, weights, size)
 
     run_tasks([partial(count, part) for part in range(n_parts)], n_parts)
-    return tables[0] if n_parts == 1 else np.asarray(tables.sum(axis=0))
+    counts = tables[0] if n_parts == 1 else np.asarray(tables.sum(axis=0))
+    return counts.reshape(len(block), len(given), n_values, n_labels)
 
 
 def _count(keys: Ints, codes: Codes, n_labels: int, weights: Ints | None, size: int) -> Ints:

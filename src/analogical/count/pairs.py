@@ -381,7 +381,16 @@ class _Sorter:
         """Split the groups of a branch by more features, and drop the rows that then agree with no other row."""
         keys = self.pack(branch, features, with_label=False)
         candidates = _may_repeat(keys, 0)
-        keys, order = _sort_with_order(keys[candidates], self.n_bits(branch, features))
+        keys, n_low = keys[candidates], (len(candidates) - 1).bit_length()
+        if self.n_bits(branch, features) + n_low > 64:
+            order = np.argsort(keys)
+            keys = keys[order]
+        else:  # equivalent; sorting the key and its position as one integer is several times faster
+            both = keys.astype(np.uint64, copy=False)
+            both <<= np.uint64(n_low)
+            both |= np.arange(len(both), dtype=np.uint64)
+            both.sort()
+            keys, order = both >> np.uint64(n_low), (both & np.uint64((1 << n_low) - 1)).view(np.intp)
         is_new = differs_from_last(keys)
         repeated = _repeated(is_new)
         number = np.zeros(branch.n_rows, np.uint32)  # of the group, from 1; 0 for rows to drop
@@ -461,22 +470,6 @@ def _repeated(is_new: Bools) -> Positions:
     is_unique = is_new.copy()
     is_unique[:-1] &= is_new[1:]
     return np.flatnonzero(~is_unique)
-
-
-def _sort_with_order(keys: Codes, n_bits: int) -> tuple[Codes, Positions]:
-    """Sorted keys of n_bits bits, and the position that each came from; may overwrite the given keys.
-
-    Equivalent to np.argsort; sorting the key and its position as one integer is several times faster.
-    """
-    position_bits = (len(keys) - 1).bit_length()
-    if n_bits + position_bits > 64:
-        order = np.argsort(keys)
-        return keys[order], order
-    both = keys.astype(np.uint64, copy=False)
-    both <<= np.uint64(position_bits)
-    both |= np.arange(len(both), dtype=np.uint64)
-    both.sort()
-    return both >> np.uint64(position_bits), (both & np.uint64((1 << position_bits) - 1)).view(np.intp)
 
 
 def _split(block: range, n_parts: int) -> list[range]:

@@ -327,7 +327,8 @@ def draw_figure(table1: ReproducedTable) -> "Figure":
         rows = table1.groups()["g8"]
         for ax, method in zip(axes.flat, ("ari", "chi2", "mi", "relief"), strict=True):
             cells = rows[method]
-            _bar_chart(ax, METHODS[method].title, cells)
+            _draw_bars(ax, cells)
+            ax.set_title(METHODS[method].title, loc="left", fontsize=11, color=COLOURS.ink, fontweight="bold")
             highest = max(highest, *(cell.ours or 0.0 for cell in cells), *(cell.printed or 0.0 for cell in cells))
         for ax in axes.flat:
             ax.set_ylim(0, highest * 1.05)
@@ -345,18 +346,12 @@ def draw_figure(table1: ReproducedTable) -> "Figure":
     return figure
 
 
-def _bar_chart(ax: "Axes", title: str, cells: list[PrintedCell]) -> None:
+def _draw_bars(ax: "Axes", cells: list[PrintedCell]) -> None:
     """Our shares as bars, the highest one highlighted; a dash where there is no evidence; printed ones as lines."""
     places = np.arange(len(cells))
     shares = np.array([np.nan if cell.ours is None else cell.ours for cell in cells])
     is_best = (shares == np.nanmax(shares, initial=0.0)) & (shares > 0)
-    ax.bar(
-        places,
-        np.nan_to_num(shares),
-        width=0.72,
-        color=np.where(is_best, COLOURS.changed, COLOURS.effect).tolist(),
-        zorder=2,
-    )
+    ax.bar(places, np.nan_to_num(shares), width=0.72, color=np.where(is_best, COLOURS.changed, COLOURS.effect).tolist(), zorder=2)
     unknown = places[np.isnan(shares)]
     ax.scatter(unknown, np.zeros(len(unknown)), marker="_", s=60, color=COLOURS.muted, zorder=3, clip_on=False)
     printed = [cell.printed or 0.0 for cell in cells]
@@ -369,4 +364,3 @@ def _bar_chart(ax: "Axes", title: str, cells: list[PrintedCell]) -> None:
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
     ax.spines["bottom"].set_color(COLOURS.muted)
-    ax.set_title(title, loc="left", fontsize=11, color=COLOURS.ink, fontweight="bold")
