@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -12,11 +11,9 @@ __all__ = [
     "Bools",
     "CodedRows",
     "Codes",
-    "EngineName",
     "Floats",
     "Ints",
     "Keys",
-    "Margins",
     "Note",
     "NoteKind",
     "Positions",
@@ -35,11 +32,6 @@ Keys: TypeAlias = NDArray[np.uint64]
 """Several codes packed into one integer."""
 Positions: TypeAlias = NDArray[np.intp]
 """Positions in another array."""
-EngineName = Literal["memory", "duckdb", "spark"]
-"""Where the rows of a table are held and counted."""
-
-FEW_CODES = 8
-"""Up to this many codes are counted one by one."""
 
 
 def code_type(n_values: int) -> np.dtype[Any]:
@@ -130,47 +122,10 @@ def _sizes(codes: Codes, weights: Ints | None, n_codes: int) -> Ints:
 
     Textbook: bincount; of few codes it is several times slower than comparing, because it converts them.
     """
-    if weights is None and n_codes <= FEW_CODES:
+    if weights is None and n_codes <= 8:
         together = np.ascontiguousarray(codes)
         return np.array([np.count_nonzero(together == code) for code in range(n_codes)], np.int64)
     return np.bincount(codes, weights, minlength=n_codes).astype(np.int64)
-
-
-@dataclass(frozen=True)
-class Margins:
-    """Counts of rows by label and by value."""
-
-    by_label: Ints
-    by_value: tuple[Ints, ...]
-    """For each feature the rows of each of its values."""
-
-    @cached_property
-    def n_values(self) -> Ints:
-        """Number of values of every feature."""
-        return np.array([len(sizes) for sizes in self.by_value], dtype=np.int64)
-
-    @property
-    def n_labels(self) -> int:
-        """Number of labels."""
-        return len(self.by_label)
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns."""
-        return len(self.by_value)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows: the total weight."""
-        return int(self.by_label.sum())
-
-    def label_sizes(self) -> Ints:
-        """Rows of each label."""
-        return self.by_label
-
-    def value_sizes(self, feature: int) -> Ints:
-        """Rows of each value of a feature."""
-        return self.by_value[feature]
 
 
 NoteKind = Literal[

@@ -32,7 +32,6 @@ from numpy.typing import NDArray
 
 from analogical._types import Bools, Floats, Ints, Positions
 from analogical.count.contexts import Stack
-from analogical.estimate.deciding import MOST_MEMBERS
 from analogical.estimate.permutations import (
     ENOUGH,
     PValue,
@@ -407,7 +406,7 @@ def p_values_of(stack: Stack, values: Sequence[Kinds], labels: Kinds) -> list[tu
 
 def pools_contexts(n_features: int) -> bool:
     """Whether the test that pools contexts, which needs the rows, is made for a table with this number of features."""
-    return n_features - 1 <= MOST_MEMBERS
+    return n_features <= 11  # as many others as the deciding set has members at most
 
 
 def combine(p_values: Iterable[float]) -> float:

@@ -29,7 +29,7 @@ from analogical.estimate.tests import adjust_for_features
 from analogical.questions.compared import ComparedRows, NamedContext, compare_rows, name_contexts
 from analogical.questions.evidence import Evidence, evidence_of
 from analogical.questions.relevance import DEFAULT_CONFIDENCE
-from analogical.study import Given, Study
+from analogical.study import Given
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,10 +38,6 @@ __all__ = ["Audit", "Difference", "Finding", "InContext", "audit"]
 
 MAX_COMPARISONS = 50
 """Maximum number of values that are compared with the reference, and of labels: the most frequent ones."""
-MAX_CONTEXTS = 18
-"""Contexts that are listed for each difference, those with most pairs."""
-MAX_LISTED = 50
-"""Differences whose contexts are listed."""
 
 Finding = Literal["no-pairs", "too-few-pairs", "unclear", "mixed", "direction"]
 """The conclusion of an audit: no rows could be compared; nothing could have been significant, whatever the labels; no
@@ -287,8 +283,13 @@ def audit(
     label_sizes = study.label_sizes
     labels = _followed_labels(table.classes, label_sizes)
     everybody, of_compared = base_rates(contexts, label_sizes)
-    against = _reference(study, i, reference)
-    others = _values_to_compare(compared, against)
+    sizes = study.value_sizes(i)
+    against = int(sizes.argmax()) if reference is None else table.find_value(i, reference)
+    if against is None:
+        known = listing([repr(plain(value)) for value in table.columns[i].values])
+        raise InputError(f"The feature {table.names[i]!r} has no value {reference!r} to compare with; it has {known}.")
+    by_size = np.argsort(-sizes, kind="stable").tolist()
+    others = compared_with(contexts, against, [value for value in by_size if value != against])
     differences = _differences(compared, against, others[:MAX_COMPARISONS], labels, confidence)
     return Audit(
         feature=table.names[i],
@@ -318,18 +319,6 @@ def audit(
     )
 
 
-def _reference(study: Study, i: int, reference: Any) -> int:
-    """Code of the value that the others are compared with: the one named, or the most frequent one."""
-    if reference is None:
-        return int(study.value_sizes(i).argmax())
-    table = study.table
-    code = table.find_value(i, reference)
-    if code is None:
-        known = listing([repr(plain(value)) for value in table.columns[i].values])
-        raise InputError(f"The feature {table.names[i]!r} has no value {reference!r} to compare with; it has {known}.")
-    return code
-
-
 def _followed_labels(classes: Sequence[Any], sizes: Ints) -> list[int]:
     """With two classes the one that sorts last (1 of 0 and 1, yes of no and yes); otherwise the most frequent ones."""
     if len(classes) > 2:
@@ -338,12 +327,6 @@ def _followed_labels(classes: Sequence[Any], sizes: Ints) -> list[int]:
         return [int(classes[1] > classes[0])]
     except TypeError:
         return [int(str(classes[1]) > str(classes[0]))]
-
-
-def _values_to_compare(compared: ComparedRows, reference: int) -> list[int]:
-    """The other values that some context holds beside the reference, most frequent first."""
-    by_size = np.argsort(-compared.study.value_sizes(compared.feature), kind="stable").tolist()
-    return compared_with(compared.contexts, reference, [value for value in by_size if value != reference])
 
 
 def _differences(
@@ -396,18 +379,18 @@ def _examples(compared: ComparedRows, limit: int | None, differences: Sequence[D
 
 
 def _largest_contexts(compared: ComparedRows, differences: Sequence[Difference]) -> tuple[InContext, ...]:
-    """For each difference the contexts with most pairs, largest first."""
+    """For each of the first 50 differences the 18 contexts with most pairs, largest first."""
     if not differences:
         return ()
     listed = compared.listed
     in_contexts: list[InContext] = []
-    for difference in differences[:MAX_LISTED]:
+    for difference in differences[:50]:
         sides = [compared.has_value(value) for value in difference.values]
         has_label = compared.has_label(difference.label)
         rows = [listed.count_by_context(side) for side in sides]
         with_label = [listed.count_by_context(side & has_label) for side in sides]
         pairs = rows[0].astype(np.float64) * rows[1]
-        largest = [c for c in np.argsort(-pairs, kind="stable")[:MAX_CONTEXTS].tolist() if pairs[c]]
+        largest = [c for c in np.argsort(-pairs, kind="stable")[:18].tolist() if pairs[c]]
         names = name_contexts(compared.study, compared.columns, listed, largest)
         in_contexts += [
             InContext(

@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from analogical._checks import check_choice, check_confidence, check_number, check_whole
 from analogical._types import Bools, Floats, Positions
 from analogical.columns.binning import Bins
-from analogical.columns.encode import EncodedTable, encode_table
+from analogical.columns.encode import encode_table
 from analogical.columns.frames import is_frame
 from analogical.columns.rules import Ids, Missing, Rules
 from analogical.errors import InputError
-from analogical.questions.relevance import DEFAULT_CONFIDENCE, Relevance, relevance
+from analogical.questions.relevance import DEFAULT_CONFIDENCE, relevance
 from analogical.questions.select import select
 from analogical.study import Duplicates, Given, Study, check_given
 
@@ -207,45 +207,43 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             feature_names=None if is_frame(X) else [f"x{i}" for i in range(self.n_features_in_)],
         )
         table = encode_table(X, y, rules)
-        _refuse_role_in_features(table)
+        for note in table.notes:
+            if note.kind in ("label-taken-out", "weights-taken-out", "groups-taken-out"):
+                what = note.kind.removesuffix("-taken-out")
+                raise InputError(f"X has the column {note.columns[0]!r}, which is the {what}; leave it out of X.")
         for name in ("selection_", "relevance_", "pvalues_"):  # of an earlier fit with other parameters
             self.__dict__.pop(name, None)
         self._places: Positions = np.array([column.position for column in table.columns], dtype=np.intp)
         ids = [Dropped(name, "id") for n in table.notes if n.kind == "set-aside" for name in n.columns]
         self.dropped_: tuple[Dropped, ...] = tuple(ids)
         study = Study(table, duplicates=self.duplicates, n_jobs=self.n_jobs)
-        if self._chooses_together():
-            self._fit_together(study)
-        else:
+        if self.k is None or self.strategy == "ranking":
             self._fit_ranking(study)
-        return self
-
-    def _chooses_together(self) -> bool:
-        """Whether k features are chosen for what they add to each other."""
-        return self.k is not None and self.strategy == "together"
-
-    def _fit_together(self, study: Study) -> None:
-        """Choose features for what each adds to those before it."""
-        names = study.table.names
-        result = self.selection_ = select(study, k=len(names) if self.k == "all" else int(self.k or 0))
+            return self
+        names = table.names
+        result = self.selection_ = select(study, k=len(names) if self.k == "all" else int(self.k))
         self._chosen: Positions = np.array([names.index(name) for name in result.features], dtype=np.intp)
         gains = np.full(len(names), np.nan)
         gains[self._chosen] = result.gain
         self.scores_: Floats = self._at_all_features(gains)
+        return self
 
     def _fit_ranking(self, study: Study) -> None:
         """Test every feature, given others, and keep those with an effect or the first k."""
         result = self.relevance_ = relevance(study, given=self.given, confidence=self.confidence)
         self.scores_ = self._at_all_features(result.effect)
         self.pvalues_: Floats = self._at_all_features(result.p_value)
-        self.dropped_ = (*self.dropped_, *_dropped(result))
+        for name, status, same in zip(result.names, result.status, result.same_as, strict=True):
+            if status in ("constant", "same"):
+                dropped = Dropped(name, "constant") if same is None else Dropped(name, "same information", (same,))
+                self.dropped_ = (*self.dropped_, dropped)
         order = result.order()
         if self.k is None:
             order = order[np.array([status == "effect" for status in result.status])[order]]
             if not len(order):
-                self._warn(
-                    f"No feature has a significant effect ({_smallest(result)}), so none is kept. Set k to keep some."
-                )
+                p = result.p_adjusted[~np.isnan(result.p_adjusted)]
+                least = f"the smallest adjusted p-value is {p.min():.2g}" if len(p) else "none was tested"
+                self._warn(f"No feature has a significant effect ({least}), so none is kept. Set k to keep some.")
         if self.threshold is not None and len(order):
             order = order[result.effect[order] >= self.threshold]
             if not len(order):
@@ -269,7 +267,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if self.threshold is not None:
             check_number("threshold", self.threshold, expected="a number from 0 to 1 or None", ends=True)
         check_confidence(self.confidence)
-        if self._chooses_together():
+        if self.k is not None and self.strategy == "together":
             for name, is_set in (("threshold", self.threshold is not None), ("given", given != "auto")):
                 if is_set:
                     raise InputError(
@@ -305,29 +303,6 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
-
-
-def _dropped(result: Relevance) -> list[Dropped]:
-    """Constant features, and copies with what they copy."""
-    items = zip(result.names, result.status, result.same_as, strict=True)
-    return [
-        Dropped(name, "constant") if same is None else Dropped(name, "same information", (same,))
-        for name, status, same in items
-        if status in ("constant", "same")
-    ]
-
-
-def _smallest(result: Relevance) -> str:
-    p = result.p_adjusted[~np.isnan(result.p_adjusted)]
-    return f"the smallest adjusted p-value is {p.min():.2g}" if len(p) else "none was tested"
-
-
-def _refuse_role_in_features(table: EncodedTable) -> None:
-    """The label and the weights are not features, and a selector must not choose them."""
-    for note in table.notes:
-        if note.kind in ("label-taken-out", "weights-taken-out", "groups-taken-out"):
-            what = note.kind.removesuffix("-taken-out")
-            raise InputError(f"X has the column {note.columns[0]!r}, which is the {what}; leave it out of X.")
 
 
 def _refuse_names(**given: Any) -> None:
