@@ -105,7 +105,7 @@ class Result(ABC):
         return True
 
     def __eq__(self, other: object) -> bool:
-        return same(vars(self), vars(other)) if type(self) is type(other) else NotImplemented
+        return same(self, other) if type(self) is type(other) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -151,7 +151,7 @@ def _plain_fields(data: Any) -> dict[str, Any]:
 
     ``context``, which has pairs of names and values, becomes a dictionary.
     """
-    names = (*(field.name for field in fields(data)), *getattr(data, "DERIVED", ()))
+    names = (*(field.name for field in fields(data) if field.compare), *getattr(data, "DERIVED", ()))
     content = {name: getattr(data, name) for name in names}
     if "context" in content:
         content["context"] = dict(content["context"])
