@@ -105,7 +105,7 @@ class Result(ABC):
         return True
 
     def __eq__(self, other: object) -> bool:
-        return same(vars(self), vars(other)) if type(self) is type(other) else NotImplemented
+        return same(self, other) if type(self) is type(other) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
 
