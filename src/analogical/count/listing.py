@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations, islice, pairwise, product
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from analogical.errors import InputError
 
 __all__ = [
     "MAX_LISTED",
-    "FoundSquare",
     "ListedRows",
     "TransitionCounts",
     "count_transitions",
@@ -27,8 +26,6 @@ __all__ = [
     "find_squares",
 ]
 
-N_REMEMBERED = 16
-"""Cached lists of partners of a value with a label in a context."""
 MAX_LISTED = 1_000_000
 """Most pairs, or kinds of pairs, that are listed: each takes about a kilobyte."""
 SQUARES_PER_CONTEXT = 20_000
@@ -102,7 +99,7 @@ def _pairs_of(rows: Positions, column: Codes, labels: Codes, changed: bool) -> I
     """Changed, or unchanged, pairs of one context, ordered by first and second row."""
     values, classes = column[rows], labels[rows]
 
-    @lru_cache(maxsize=N_REMEMBERED)
+    @lru_cache(maxsize=16)
     def partners(value: int, label: int) -> Positions:
         return np.flatnonzero((values != value) & ((classes != label) == changed))
 
@@ -168,24 +165,19 @@ def count_transitions(contexts: Contexts, n_labels: int, first_row: Ints) -> Tra
 # ---------------------------------------------------------------- squares
 
 
-class FoundSquare(NamedTuple):
-    """Broken squares of one context with the same values and labels; corners a, b, c, d as in ``count.squares``."""
+def find_squares(listed: ListedRows) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Broken squares of columns 0 and 1, in turn from each context, the most frequent first.
 
-    times: int
-    """Number of these squares."""
-    rows: tuple[int, ...]
-    """The first row at each corner."""
-
-
-def find_squares(listed: ListedRows) -> Iterator[FoundSquare]:
-    """Broken squares of columns 0 and 1, in turn from each context, those with the most frequent values first."""
+    Squares of one context with the same values and labels are one: their number, and the first row at each corner
+    (a, b, c, d as in ``count.squares``).
+    """
     starts = np.flatnonzero(differs_from_last(listed.context[listed.order]))
     bounds = pairwise([*starts.tolist(), len(listed.order)])
     contexts = (listed.order[start:stop] for start, stop in bounds if stop - start > 3)
     return _in_turn(iter(_squares_of(listed.rows, context)) for context in contexts)
 
 
-def _squares_of(rows: CodedRows, context: Positions) -> list[FoundSquare]:
+def _squares_of(rows: CodedRows, context: Positions) -> list[tuple[int, tuple[int, ...]]]:
     """The broken squares among the rows of one context, the most frequent first.
 
     If there are very many, only those of the first values and the most frequent labels.
@@ -199,7 +191,7 @@ def _squares_of(rows: CodedRows, context: Positions) -> list[FoundSquare]:
         by_label[u, v][label] += weight
         seconds_of[u].add(v)
         first_row.setdefault((u, v, label), row)
-    found: list[FoundSquare] = []
+    found: list[tuple[int, tuple[int, ...]]] = []
     for u, w in combinations(sorted(seconds_of), 2):
         for v, x in combinations(sorted(seconds_of[u] & seconds_of[w]), 2):
             corners = ((u, v), (w, v), (u, x), (w, x))
@@ -208,9 +200,9 @@ def _squares_of(rows: CodedRows, context: Positions) -> list[FoundSquare]:
                 if not ((a == b and c == d) or (a == c and b == d)):
                     cells = list(zip(corners, (a, b, c, d), strict=True))
                     times = math.prod(by_label[corner][label] for corner, label in cells)
-                    found.append(FoundSquare(times, tuple(first_row[*corner, label] for corner, label in cells)))
+                    found.append((times, tuple(first_row[*corner, label] for corner, label in cells)))
             if len(found) > SQUARES_PER_CONTEXT:
                 break
         if len(found) > SQUARES_PER_CONTEXT:
             break
-    return sorted(found, key=lambda square: (-square.times, square.rows))
+    return sorted(found, key=lambda square: (-square[0], square[1]))

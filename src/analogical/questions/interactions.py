@@ -135,7 +135,8 @@ class Interactions(Result):
     """How much the effect of one feature depends on another, for pairs of features.
 
     ``result["a", "b"]`` is one pair, in either order: an :class:`analogical.Interaction` with the numbers of the pair,
-    a table of label shares and example rows. ``len(result)`` is the number of pairs.
+    a table of label shares and example rows, for which the table is looked at again; :meth:`records` has the numbers
+    of all pairs. ``len(result)`` is their number.
 
     Attributes
     ----------
@@ -239,9 +240,8 @@ class Interactions(Result):
             _, (context,) = _sums_given(study, [(i, j)], self.settings.given)
             listed = study.listed([i, j], context.columns)
             found = list(islice(find_squares(listed), MAX_EXAMPLES))
-            examples = name_examples(
-                study, [i, j], context.columns, listed, [one.rows for one in found], [one.times for one in found]
-            )
+            times, rows = [n for n, _ in found], [four for _, four in found]
+            examples = name_examples(study, [i, j], context.columns, listed, rows, times)
         return Interaction(
             first=names[0],
             second=names[1],

@@ -40,8 +40,6 @@ from analogical.show.words import (
 
 __all__ = ["ShareGrid", "share_grid", "share_table", "view_interaction", "view_interactions"]
 
-MAX_PAIRS = 20
-"""Maximum number of pairs in the table."""
 FEW_EFFECTIVE = 30
 """Effective squares below which intervals are rough."""
 MAX_VALUES = 6
@@ -50,7 +48,7 @@ MAX_VALUE_LENGTH = 20
 """Values are cut to this length."""
 
 
-def view_interactions(result: Interactions, *, top: int = MAX_PAIRS) -> View:
+def view_interactions(result: Interactions, *, top: int = 20) -> View:
     """The table of pairs, strongest first and no more than ``top``, and what it says."""
     acting, label = [status == "effect" for status in result.status], quoted(result.label)
     n_acting = sum(acting)
