@@ -18,7 +18,6 @@ from analogical import (
     evidence,
     interactions,
     redundancies,
-    relaxed_index,
     relevance,
     report,
     select,
@@ -172,7 +171,7 @@ def test_results_say_which_engine_counted_and_how():
 
     study = engine_study(table_of("weights"), InDuckDB, plan="blocks")
     assert str(study).startswith("Study of 7 features for 'y' (2 classes), ")
-    assert not {"compare(study)", "relaxed_index(study)"} & set(str(study).split())
+    assert "compare(study)" not in str(study).split()
     assert "report(study)" in str(study).split()
     for settings in (relevance(study).settings, interactions(study).settings):
         assert (settings.engine, settings.plan, settings.weighted) == ("duckdb", "blocks", True)
@@ -404,7 +403,7 @@ def test_tables_that_lie_elsewhere_are_opened_by_their_engine(monkeypatch):
     assert select(X, "y").features == select(expected).features
     assert redundancies(X).names == table.names
     assert asked[-1][0] is None
-    for refused in (partial(compare, X, "y"), partial(compare, study), partial(relaxed_index, X, "y")):
+    for refused in (partial(compare, X, "y"), partial(compare, study)):
         with pytest.raises(InputError, match=r"compares whole rows, and this table lies in DuckDB; give .* a sample"):
             refused()
     with pytest.raises(InputError, match="y is missing: give the name of the column"):
@@ -412,8 +411,8 @@ def test_tables_that_lie_elsewhere_are_opened_by_their_engine(monkeypatch):
     monkeypatch.setattr(Elsewhere, "__module__", "pyspark.sql.connect.dataframe")
     monkeypatch.setitem(sys.modules, "analogical.spark", SimpleNamespace(open_study=open_study))
     assert relevance(X, "y").n_rows == table.coded.n_rows
-    with pytest.raises(InputError, match="relaxed_index compares whole rows, and this table lies on Spark"):
-        relaxed_index(X, "y")
+    with pytest.raises(InputError, match="compare compares whole rows, and this table lies on Spark"):
+        compare(X, "y")
 
 
 # ---------------------------------------------------------------- what comes here

@@ -11,7 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
-from analogical import InputError, MissingDependencyError, ari_score, relaxed_index, relevance
+from analogical import InputError, MissingDependencyError, ari_score, relevance
 from analogical.paper import protocol, sample
 from analogical.paper.protocol import distance_to_nearest_miss
 from analogical.rivals import (
@@ -49,26 +49,6 @@ def test_a_feature_without_pairs_has_index_two_and_no_score():
     codes, labels = np.array([[0, 7, 0], [0, 7, 1], [1, 7, 2]]), np.array([0, 1, 1])
     assert paper_index(codes, labels).tolist() == [2, 0, 1]
     np.testing.assert_array_equal(METHODS["ari"](codes, labels, RNG), [np.nan, np.nan, 1])
-
-
-def test_relaxed_index_is_the_library_s():
-    wide = [sample(g, 15, 3, 200, seed=1) for g in ("g2", "g5")]
-    for codes, labels in [*tables(), *wide]:
-        found = METHODS["relaxed"](codes, labels, RNG)
-        np.testing.assert_array_equal(found, relaxed_index(codes, labels))
-
-
-def test_relaxed_index_numbers_values_and_classes_anew():
-    codes, labels = sample("g1", 12, 3, 150, seed=2)
-    relaxed = METHODS["relaxed"]
-    np.testing.assert_allclose(relaxed(codes * 7 + 3, labels * 5 - 2, RNG), relaxed(codes, labels, RNG), atol=1e-12)
-
-
-def test_relaxed_index_takes_samples_without_any_contrast():
-    codes = np.random.default_rng(0).integers(0, 3, size=(30, 6))
-    relaxed = METHODS["relaxed"]
-    assert relaxed(codes, np.zeros(30, dtype=int), RNG).tolist() == [0] * 6
-    assert np.isnan(relaxed(np.ones((4, 2), dtype=int), np.array([0, 1, 0, 1]), RNG)).all()
 
 
 def test_chi2_is_pearson_s():
@@ -269,7 +249,7 @@ def test_methods_are_chosen_by_name_and_once():
     assert [m.name for m in choose_methods()] == list(METHODS)
     with pytest.raises(
         InputError,
-        match=r"There is no method 'gini'; choose from effect, ari, relaxed, chi2, mi, jmi, cmim, forest, relief, rel",
+        match=r"There is no method 'gini'; choose from effect, ari, chi2, mi, jmi, cmim, forest, relief, rel",
     ):
         choose_methods(["ari", "gini"])
     with pytest.raises(InputError, match=r"No method was named; choose from effect"):

@@ -168,7 +168,7 @@ def test_notes_are_made_where_tables_are_read():
         for path in SOURCE.rglob("*.py")
         if functions_of(parsed(path), lambda node: isinstance(node, ast.Call) and ast.unparse(node.func) == "Note")
     }
-    assert makers == {"io", "columns", "engines", "duck"}
+    assert makers == {"io", "columns", "engines", "duck", "study.py"}
 
 
 # ---------------------------------------------------------------- how long functions are

@@ -181,6 +181,7 @@ NoteKind = Literal[
     "groups-name-kept",
     "looks-like-groups",
     "leak",
+    "screened",
     "label-missing",
     "label-binned",
     "missing-value",

@@ -18,7 +18,6 @@ from analogical.count.groups import are_few, count_keys
 from analogical.count.pairs import count_pairs
 from analogical.errors import InputError, MissingDependencyError
 from analogical.estimate.index import ari_of, score_pairs
-from analogical.estimate.radius import relaxed_scores
 
 __all__ = [
     "LONG",
@@ -343,12 +342,6 @@ METHODS = {
             "ARI",
             "share of pairs that differ on this feature only whose labels differ",
             lambda rows, _: score_pairs(count_pairs(rows)),
-        ),
-        Method(
-            "relaxed",
-            "ARI relaxed",
-            "the index with rows at larger distances compared too, near ones with more weight",
-            lambda rows, _: relaxed_scores(rows),
         ),
         Method(
             "chi2",

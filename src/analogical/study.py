@@ -8,7 +8,7 @@ from typing import Any, Literal, Self, TypeAlias, TypeVar, Unpack
 
 import numpy as np
 
-from analogical._types import Bools, CodedRows, EngineName, Note, Positions, code_type
+from analogical._types import Bools, CodedRows, EngineName, Note, code_type
 from analogical.columns.encode import EncodedTable, encode_table
 from analogical.columns.meaning import EngineMeaning
 from analogical.columns.rules import ColumnOptions, asked_of, rules_of, written_call
@@ -32,8 +32,6 @@ Asked: TypeAlias = Literal["auto", "all"] | tuple[Any, ...]
 SEARCH_ROWS = 20_000
 """Rows on which the deciding set is chosen, evenly spaced in larger tables: a feature without a visible effect on this
 many rows confounds little, and only the choice depends on them."""
-INDEX_ROWS = 1_000
-"""Rows for the relaxed index as a screen of very many features: its cost grows with their square."""
 TIED = 2.0
 """A number is binned more finely for a feature outside the set if the finer bins explain more of the feature than this
 many times what chance would. On 24 tables of correlated numbers the false discoveries fell from .083 to .038; without
@@ -117,7 +115,6 @@ class Study(TableCounts):
     evidence(study, feature)       which pairs of rows show its effect
     transitions(study, feature)    how values and labels change in its pairs
     redundancies(study)            which features carry the same information
-    relaxed_index(study)           a screen for features that act only together
     compare(study)                 what other methods say
     report(study)                  all of this on one page
     """
@@ -314,6 +311,12 @@ class Study(TableCounts):
         return self.table.notes
 
     @property
+    def search_notes(self) -> tuple[Note, ...]:
+        """The notes, and how many features the search for the deciding set tried in sets of two three, if not all."""
+        counts = (len(self.decider.varying), *map(len, self.decider.screened.values()))
+        return self.notes if len(set(counts)) == 1 else (*self.notes, Note("screened", (), counts))
+
+    @property
     def is_outside(self) -> Bools:
         """Which features the search for the deciding set did not choose.
 
@@ -356,18 +359,8 @@ class Study(TableCounts):
     @of_the_sample
     def decider(self) -> Decider:
         """The search for the deciding set."""
-        # not self below: a study must not refer to itself
-        n_jobs, searched, n_bins, rank = self.n_jobs, self.rows, self.table.n_bins, self.rank
         rows = self.rows_of(range(len(self.owner)))
-
-        def by_relaxed_index() -> Positions:
-            from analogical.estimate.radius import relaxed_scores  # slow to import, and few tables need it
-
-            few_rows = searched.take(evenly(len(searched.codes), INDEX_ROWS))
-            scores = np.nan_to_num(relaxed_scores(few_rows, n_bins=n_bins, n_jobs=n_jobs), nan=-1.0)
-            return np.lexsort((rank, -scores.round(6)))
-
-        return Decider(Voting(rows, n_threads_for(n_jobs, rows.codes.size)), self.owner, by_relaxed_index, self.rank)
+        return Decider(Voting(rows, n_threads_for(self.n_jobs, rows.codes.size)), self.owner, self.rank)
 
     @of_the_sample
     def searched(self) -> Deciding:

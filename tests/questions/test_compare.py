@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analogical import InputError, MissingDependencyError, Study, compare, load_table, relaxed_index, relevance
+from analogical import InputError, MissingDependencyError, Study, compare, load_table, relevance
 from analogical._types import CodedRows
 from analogical.paper import sample
 from analogical.questions import compare as _comparison
@@ -69,14 +69,6 @@ def binned():
     return frame, label, {}
 
 
-@pytest.mark.parametrize("table", [binned, churn, mixed])
-def test_relaxed_index_is_that_of_the_function_also_for_numbers_in_bins(table):
-    X, y, options = table()
-    study = Study(X, y, **options)
-    assert study.table.n_bins is not None
-    np.testing.assert_array_equal(compare(study, methods=["relaxed"]).scores["relaxed"], relaxed_index(study))
-
-
 def test_sample_without_some_classes_is_scored_as_a_table_of_its_own():
     """Of six classes, two are too rare to be in the sample."""
     rng = np.random.default_rng(2)
@@ -105,7 +97,7 @@ def test_ours_comes_first_by_default_and_asks_the_study_once(monkeypatch):
     ours = relevance(study)
     monkeypatch.setattr(_relevance, "_relevance", lambda *_, **__: pytest.fail("searched again"))
     found = compare(study)
-    assert [method.name for method in found.methods][:3] == ["effect", "ari", "relaxed"]
+    assert [method.name for method in found.methods][:3] == ["effect", "ari", "chi2"]
     assert [found.names[i] for i in found.order()] == ours.ranking()
 
 
@@ -133,25 +125,11 @@ def test_table_shows_shares_and_ranks(run):
     code, out, err = run("compare", "monks-1")
     assert (code, err) == (0, "")
     lines = [line.split() for line in out.splitlines()]
-    assert ["feature", "Effect", "ARI", "ARI", "relaxed", "χ²", "MI", "JMI"] in lines
-    assert "Not shown at this width: CMIM, Forest, Relief, ReliefF;" in " ".join(out.split())
+    assert ["feature", "Effect", "ARI", "χ²", "MI", "JMI", "CMIM"] in lines
+    assert "Not shown at this width: Forest, Relief, ReliefF;" in " ".join(out.split())
     assert next(line for line in lines if line[:1] == ["head_shape"])[3:5] == ["0.375", "(1)"]
     assert "0.000 (4)" in out
     assert "Relief: Kira and Rendell's Relief" in " ".join(run("compare", "monks-1", "--explain")[1].split())
-
-
-def test_relaxed_index_has_a_say_where_the_paper_s_has_none(run, tmp_path):
-    X, y = sample("g3", 15, 3, 300, seed=0)
-    table = tmp_path / "wide.csv"
-    header = [*(f"a{i + 1}" for i in range(15)), "label"]
-    table.write_text("\n".join(",".join(map(str, row)) for row in [header, *np.column_stack([X, y]).tolist()]))
-    code, out, err = run("compare", str(table), "--methods", "relaxed,ari", "--explain")
-    assert (code, err) == (0, "")
-    best = [line.split() for line in out.splitlines() if line.startswith("a")][:3]
-    assert {line[0] for line in best} == {"a1", "a2", "a3"}
-    assert "ARI relaxed: the index with rows at larger distances compared too, near ones with more weight" in " ".join(
-        out.split()
-    )
 
 
 def test_no_evidence_is_a_dash(run, tmp_path):
@@ -212,7 +190,7 @@ def test_installed_methods_are_the_default_and_the_others_are_named(run, monkeyp
     [
         (
             ["titanic", "--methods", "ari,gini"],
-            "no method 'gini'; choose from effect, ari, relaxed, chi2, mi, jmi, cmim, forest, relief, relieff.",
+            "no method 'gini'; choose from effect, ari, chi2, mi, jmi, cmim, forest, relief, relieff.",
         ),
         (["titanic", "--json", "--csv"], "--json and --csv cannot be used together; give one of them."),
         (["titanic", "--seed", "-1"], "--seed must be a whole number from 0, got -1."),

@@ -8,18 +8,17 @@ as well in the place of a member are listed as its stand-ins.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from analogical._types import CodedRows, Floats, Ints, Positions
+from analogical._types import Ints
 from analogical.count.given import Cells
 from analogical.count.groups import equal_columns
-from analogical.count.threads import one_blas_thread
 from analogical.estimate.entropies import remaining_entropy
+from analogical.estimate.screening import SCREENED_ROWS, n_screened, screen_pairs, screen_threes
 from analogical.estimate.votes import Candidate, State, Voting
 
 __all__ = [
@@ -30,8 +29,6 @@ __all__ = [
     "Deciding",
     "Step",
     "Why",
-    "likely_pairs",
-    "likely_threes",
 ]
 
 GATE = 2.0
@@ -51,20 +48,13 @@ ROWS_PER_CELL = 3.0
 nothing can be compared."""
 MOST_MEMBERS = 10
 """Largest number of members: with more, contexts hold single rows in any table that fits in memory."""
-SCREENED_ROWS, SCREENED_COLUMNS = 5_000, 1_500
-"""Rows, and values of all features together, on which pairs are screened: a tenth of a second. If there are more
-values, the first features of the relaxed index are taken."""
-ROWS_OF_THREES, COLUMNS_OF_THREES = 2_000, 200
-"""The same for sets of three. Of 50 features of three values with 20 % noise, three that act only together were found
-in 8 of 8 tables of 2,000 rows; among the first ten features of the relaxed index, in three times as long, in 3 of 8."""
-LIKELY = 4
-"""Pairs, or sets of three, whose gain is computed after screening; the true pair was first or second in known tables,
-and with 12 no more of the known rules were found."""
+MOST_CLASSES = 8
+"""Classes whose residuals are screened, the most frequent ones."""
 EQUAL_GAINS = 1e-9
 """Gains that differ by less than this share of the log-likelihood are equal: rounding must not decide."""
 
-Why = Literal["gain", "interaction", "significant", "index"]
-"""Why a feature was selected: its gain, its gain together with partners, its p-value, or its relaxed index."""
+Why = Literal["gain", "interaction", "significant", "next"]
+"""Why a feature was selected: its gain, its gain together with partners, its p-value, or because it comes next."""
 
 
 @dataclass(frozen=True)
@@ -105,13 +95,12 @@ class Decider:
     """The search for the deciding set of one table.
 
     ``owner`` is the feature of each column of the voting rows: columns from ``n_features`` on are numbers in other
-    numbers of bins. ``index`` returns the features in the order of the relaxed index; it is called at most once, if
-    there are too many features to screen all pairs. Of features that predict equally well the first in ``rank`` is
-    chosen, so that the order of columns does not matter.
+    numbers of bins. Of features that predict equally well the first in ``rank`` is chosen, so that the order of columns
+    does not matter.
     """
 
-    def __init__(self, voting: Voting, owner: Ints, index: Callable[[], Positions], rank: Ints) -> None:
-        self.voting, self.owner, self._find_index, self.rank = voting, owner, index, rank
+    def __init__(self, voting: Voting, owner: Ints, rank: Ints) -> None:
+        self.voting, self.owner, self.rank = voting, owner, rank
         self.n_features = int(owner.max()) + 1
         self.bins: dict[int, list[int]] = {}
         for column, feature in enumerate(owner.tolist()):
@@ -123,11 +112,10 @@ class Decider:
         n = max(FEWEST, len(varying))
         self.need, self.need_of_pair, self.need_of_three = (GATE * math.log(math.comb(n, k)) for k in (1, 2, 3))
         self.alone = voting.candidates(voting.start, varying)
-
-    @cached_property
-    def index(self) -> Positions:
-        """Features in the order of the relaxed index."""
-        return self._find_index()
+        by_gain = sorted(varying, key=lambda f: (-round(self.alone[f].gain, 6), int(rank[f])))
+        shape = len(rows.codes), min(rows.n_labels, MOST_CLASSES) - 1
+        self.screened = {size: by_gain[: n_screened(rows.n_values[by_gain], *shape, size)] for size in (2, 3)}
+        """The features that are screened in sets of two and of three: all, or those with the largest gains alone."""
 
     def decide(self) -> Deciding:
         """The deciding set."""
@@ -158,16 +146,26 @@ class Decider:
         state = self.voting.follow(members, together)
         return self.voting.candidates(state, [f for f in self.varying if f not in inside])
 
-    def screened(self, features: Sequence[int], n_columns: int, first: Sequence[int] = ()) -> list[int]:
-        """The features to screen: all, or as many as have ``n_columns`` values together.
-
-        Then those in ``first`` are preferred, followed by the order of the relaxed index.
-        """
-        allowed, n_values = set(features), self.voting.rows.n_values
-        if n_values[list(features)].sum() <= n_columns:
-            return list(features)
-        order = [f for f in dict.fromkeys([*first, *self.index.tolist()]) if f in allowed]
-        return sorted(order[: int(np.searchsorted(np.cumsum(n_values[order]), n_columns))])
+    def likely(self, state: State, features: Sequence[int], size: int) -> list[tuple[int, ...]]:
+        """The sets of two or three features that best explain what a state leaves of the labels, best first."""
+        rows, tried = self.voting.rows, list(features)
+        if len(self.screened[size]) < len(self.varying):
+            screened = set(self.screened[size])
+            tried = [f for f in tried if f in screened]
+        if len(tried) < size:
+            return []
+        some = np.arange(0, len(rows.codes), -(-len(rows.codes) // SCREENED_ROWS[size]))
+        labels, shares = rows.labels[some], state.shares()[state.of_row[some]]
+        weights = np.ones(len(some)) if rows.weights is None else rows.weights[some].astype(np.float64)
+        # the residuals of the most frequent class follow from those of the others
+        classes = np.argsort(-np.bincount(labels, weights, minlength=rows.n_labels), kind="stable")[1:MOST_CLASSES]
+        found = (screen_pairs if size == 2 else screen_threes)(
+            rows.codes[some][:, tried],
+            rows.n_values[tried],
+            weights[:, None] * ((labels[:, None] == classes) - shares[:, classes]),
+            weights[:, None] * (shares * (1 - shares))[:, classes],
+        )
+        return [tuple(tried[place] for place in places) for places in found]
 
 
 class _Search:
@@ -205,7 +203,8 @@ class _Search:
                 else:
                     self.members.append(best)
                 continue
-            together = self._best_pair() or self._best_three()
+            need_of_pair, need_of_three = self.decider.need_of_pair, self.decider.need_of_three
+            together = self._best_set(2, need_of_pair) or self._best_set(3, need_of_three)
             if together is None or not self.decider.has_room([*self.members, *together]):
                 return
             self.members += together
@@ -288,18 +287,12 @@ class _Search:
         most = max(gains.values(), default=-math.inf)
         return next((f for f, gain in gains.items() if gain >= most - EQUAL_GAINS * abs(state.value)), None), most
 
-    def _best_pair(self) -> list[int] | None:
-        """Two outside features with enough gain together."""
+    def _best_set(self, size: int, need: float) -> list[int] | None:
+        """Two or three outside features with enough gain together."""
         state, rows = self.follow(self.members), self.voting.rows
-        pairs = likely_pairs(rows, state, self.decider.screened(self._outside(), SCREENED_COLUMNS))
-        small = [p for p in pairs if math.prod(rows.n_values[list(p)].tolist()) <= len(rows.codes)]
-        return self._best_of(state, small, self.decider.need_of_pair)
-
-    def _best_three(self) -> list[int] | None:
-        """Three outside features with enough gain together."""
-        state = self.follow(self.members)
-        threes = likely_threes(self.voting.rows, state, self.decider.screened(self._outside(), COLUMNS_OF_THREES))
-        return self._best_of(state, threes, self.decider.need_of_three)
+        likely = self.decider.likely(state, self._outside(), size)
+        small = [some for some in likely if math.prod(rows.n_values[list(some)].tolist()) <= len(rows.codes)]
+        return self._best_of(state, small, need)
 
     def _best_of(self, state: State, sets: Iterable[tuple[int, ...]], need: float) -> list[int] | None:
         """The set with the largest gain if that is enough; the first in rank of equal ones.
@@ -321,94 +314,3 @@ class _Search:
         """The gain of outside features that vote together."""
         together = self.together(self.members).union(features)
         return self.voting.follow([*self.members, *features], together).value - state.value
-
-
-def likely_pairs(rows: CodedRows, state: State, features: Sequence[int]) -> list[tuple[int, int]]:
-    """The pairs of features whose values together explain most of the residuals of the labels, best first.
-
-    For each combination of values of two features the residuals (label minus prediction) are summed, squared and
-    divided by their variance; the sum over all combinations is about chi-square if the pair explains nothing.
-    """
-    if len(features) < 2:
-        return []
-    with one_blas_thread():
-        unlikely = _unlikely(*_Screen(rows, state, features, SCREENED_ROWS).pairs([slice(None)]))
-    return [(first, second) for first, second in _likeliest(unlikely, features)]
-
-
-def likely_threes(rows: CodedRows, state: State, features: Sequence[int]) -> list[tuple[int, ...]]:
-    """The same for three features: pairs within the rows of each value of a third one."""
-    if len(features) < 3:
-        return []
-    screen, n, n_values = _Screen(rows, state, features, ROWS_OF_THREES), len(features), rows.n_values[list(features)]
-    unlikely = np.full((n, n, n), -math.inf)
-    with one_blas_thread():
-        for i in range(n - 2):
-            unlikely[i, i + 1 :, i + 1 :] = _unlikely(*screen.pairs(screen.rows_by_value(i), i + 1))
-    n_cells = n_values[:, None, None] * n_values[:, None] * n_values
-    return _likeliest(np.where(n_cells <= len(rows.codes), unlikely, -math.inf), features)
-
-
-class _Screen:
-    """Some rows: the values of some features, and the residuals of the labels."""
-
-    def __init__(self, rows: CodedRows, state: State, features: Sequence[int], n_rows: int) -> None:
-        some = np.arange(0, len(rows.codes), -(-len(rows.codes) // n_rows))
-        self.codes = rows.codes[some][:, list(features)]
-        sizes = rows.n_values[list(features)]
-        self.starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        """First column of each feature in ``holds``."""
-        self.holds = np.zeros((len(some), int(sizes.sum())), np.float32)
-        """Indicators of shape (rows, values of all features)."""
-        self.holds[np.arange(len(some))[:, None], self.codes.astype(np.intp) + self.starts] = 1
-        labels, shares = rows.labels[some], state.shares()[state.of_row[some]]
-        weights = np.ones(len(some)) if rows.weights is None else rows.weights[some].astype(np.float64)
-        classes = np.argsort(-np.bincount(labels, weights, minlength=rows.n_labels), kind="stable")[:8]
-        self.residuals = []
-        """For each class but the most frequent, which follows from the others: residuals, and their variances."""
-        for label in classes[1:].tolist():
-            residual, variance = (labels == label) - shares[:, label], shares[:, label] * (1 - shares[:, label])
-            self.residuals.append(((weights * residual).astype(np.float32), (weights * variance).astype(np.float32)))
-
-    def rows_by_value(self, feature: int) -> list[Positions]:
-        """The rows of each value of a feature."""
-        codes = self.codes[:, feature]
-        order = np.argsort(codes, kind="stable")
-        return np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
-
-    def pairs(self, parts: Sequence[Positions | slice], first: int = 0) -> tuple[Floats, Floats]:
-        """Statistic and degrees of freedom of each pair of features from ``first`` on, summed over parts."""
-        holds, starts = self.holds[:, self.starts[first] :], self.starts[first:] - self.starts[first]
-        statistic, freedom = (np.zeros((holds.shape[1], holds.shape[1])) for _ in range(2))
-        for part in parts:
-            held = holds[part]
-            for residual, variance in self.residuals:
-                summed = (held * residual[part, None]).T @ held
-                spread = (held * variance[part, None]).T @ held
-                is_enough = spread > 1.0  # a variance of one: about four rows
-                statistic += np.divide(summed**2, spread, out=np.zeros_like(summed), where=is_enough)
-                freedom += is_enough
-        return _by_pairs(statistic, starts), _by_pairs(freedom, starts)
-
-
-def _unlikely(statistic: Floats, freedom: Floats) -> Floats:
-    """Minus the log p-value of each pair of features; minus infinity if unknown."""
-    from scipy.special import log_ndtr
-
-    # Wilson and Hilferty: the cube root of chi-square divided by its degrees of freedom is nearly normal
-    f = np.maximum(freedom, 1.0)
-    z = (np.cbrt(statistic / f) - (1 - 2 / (9 * f))) / np.sqrt(2 / (9 * f))
-    is_pair = np.triu(freedom > 0, 1)
-    return np.where(is_pair, -log_ndtr(-z), -math.inf)
-
-
-def _likeliest(unlikely: Floats, features: Sequence[int]) -> list[tuple[int, ...]]:
-    """The sets of features with the smallest p-values."""
-    known = np.nonzero(unlikely > -math.inf)
-    best = np.argsort(-unlikely[known], kind="stable")[:LIKELY]
-    return [tuple(features[place[k]] for place in known) for k in best.tolist()]
-
-
-def _by_pairs(cells: Floats, starts: Positions) -> Floats:
-    """Sums over the values of each pair of features."""
-    return np.asarray(np.add.reduceat(np.add.reduceat(cells, starts, 0), starts, 1))

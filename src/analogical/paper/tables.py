@@ -17,14 +17,11 @@ from analogical.paper.protocol import CaseKey, Plan, average_scores, repeat, sco
 from analogical.paper.results import PAPER_RUNS, PrintedCell, ReproducedTable, estimated_bound, known_bound
 from analogical.paper.sampling import sample_rows, universe
 from analogical.paper.texts import Variant
-from analogical.rivals import METHODS, Codes, Labels, normalise, paper_index
+from analogical.rivals import METHODS, normalise, paper_index
 
 __all__ = ["TABLES", "build_table"]
 
-CORRECTED_METHODS = ("ari", "relaxed", "chi2", "mi", "relief")
-"""The paper's four methods and the relaxed index."""
-SPARSE = 1_000
-"""Up to this many rows Table 6 shows the relaxed index too, because there are hardly any pairs at distance 1."""
+CORRECTED_METHODS = ("ari", "chi2", "mi", "relief")
 MONKS = ("monks-1", "monks-2", "monks-3")
 UNIVERSES = ("monks-2-rule", "monks-3-rule")
 NAMES: dict[str, tuple[str, ...]] = {
@@ -168,22 +165,15 @@ class Sample(NamedTuple):
 def _stability(name: str, variant: Variant, data: dict[str, Dataset], plan: Plan) -> list[PrintedCell]:  # noqa: ARG001
     """A group per function, a row per sample size, a column per feature.
 
-    The corrected Table 6 also has the relaxed index, and how often the relevant features rank first.
+    The corrected Table 6 also says how often the relevant features rank first.
     """
     has_more = (name, variant) == ("table6", "corrected")
-    relaxed = _run_samples(name, plan, _relaxed_index, max_rows=SPARSE) if has_more else {}
     cells: list[PrintedCell] = []
     for sample, ari in _run_samples(name, plan, paper_index).items():
         runs = ari if variant == "as-published" else np.where(ari == 2, np.nan, ari)
         cells += _stability_cells(variant, sample, published(name)[sample.function][str(sample.n_rows)], runs)
         if has_more:
             cells.append(_on_top(sample, "", runs))
-        if sample in relaxed:
-            row, runs = f"{sample.n_rows} relaxed", relaxed[sample]
-            for i, mean in enumerate(average_scores(list(runs))):
-                sd = float(runs[:, i].std(ddof=1))
-                cells.append(PrintedCell(sample.function, row, f"a{i + 1}", printed=None, ours=float(mean), sd=sd))
-            cells.append(_on_top(sample, " relaxed", runs))
     return cells
 
 
@@ -240,10 +230,6 @@ def _run_samples(
 def _score_sample(sample: Sample, rng: np.random.Generator, *, score: Callable[..., Floats]) -> Floats:
     rows = sample_rows(sample.n_features, sample.n_values, sample.n_rows, rng)
     return score(rows, FUNCTIONS[sample.function](rows))
-
-
-def _relaxed_index(codes: Codes, labels: Labels) -> Floats:
-    return METHODS["relaxed"](codes, labels, np.random.default_rng(0))
 
 
 # ---------------------------------------------------------------- Table 5: arithmetic

@@ -12,7 +12,6 @@ from analogical._types import CodedRows, Floats, Ints, Note, Positions
 from analogical.arguments import study_of
 from analogical.columns.choosing import as_list
 from analogical.columns.rules import ColumnOptions
-from analogical.questions.relaxed import relaxed_index
 from analogical.questions.relevance import relevance
 from analogical.rivals import LONG, MAX_ROWS, METHODS, Method, choose_methods, normalise
 
@@ -197,10 +196,7 @@ def compare(
             scores[method.name], ranks[method.name] = ours.effect, np.argsort(ours.order()) + 1
             continue
         method.check_installed()
-        if method.name == "relaxed":  # which also merges the bins of numbers; codes alone do not tell them
-            scores[method.name] = relaxed_index(study)
-        else:
-            scores[method.name] = method.score(_draw(rows, max_rows, rng) if method.is_slow else rows, rng)
+        scores[method.name] = method.score(_draw(rows, max_rows, rng) if method.is_slow else rows, rng)
         ranks[method.name] = _ranks(scores[method.name])
     return Comparison(
         names=table.names,

@@ -18,7 +18,6 @@ from analogical.columns.meaning import TableMeaning
 from analogical.columns.rules import ColumnOptions
 from analogical.count.threads import n_threads_for
 from analogical.errors import InputError
-from analogical.estimate.deciding import SCREENED_COLUMNS, likely_pairs
 from analogical.estimate.interactions import SquareSums, measure_pairs, noise_index, rank_pairs, sum_pairs
 from analogical.estimate.status import Status, decide_status
 from analogical.questions.relevance import DEFAULT_CONFIDENCE, Settings, settings_of
@@ -257,7 +256,7 @@ def interactions(
         n_rows=study.n_rows,
         noise_index=noise_index(study.margins.label_sizes()),
         settings=settings_of(study, asked, confidence),
-        notes=table.notes,
+        notes=study.search_notes if asked == "auto" else study.notes,
     )
 
 
@@ -287,15 +286,9 @@ def _choose_pairs(study: Study, pool: Sequence[int]) -> tuple[list[tuple[int, in
         return list(combinations(features, 2)), n_possible
     among = set(features)
     members = sorted({int(study.owner[c]) for c in study.deciding} & among)
-    return sorted({*combinations(members, 2), *_likely_pairs(study, features)}), n_possible
-
-
-def _likely_pairs(study: Study, features: Sequence[int]) -> list[tuple[int, int]]:
-    """Pairs that best explain what the deciding set leaves unexplained; only some of very many features are tried."""
-    voting = study.decider.voting
-    inside = [int(study.owner[c]) for c in study.deciding]
-    screened = study.decider.screened(features, SCREENED_COLUMNS, first=inside)
-    return likely_pairs(voting.rows, voting.follow(study.deciding), screened)
+    # those that best explain what the deciding set leaves unexplained
+    likely = study.decider.likely(study.decider.voting.follow(study.deciding), features, 2)
+    return sorted({*combinations(members, 2), *((i, j) for i, j in likely)}), n_possible
 
 
 # ---------------------------------------------------------------- which features are given

@@ -370,7 +370,7 @@ def _relevance(study: Study, given: Asked, confidence: float, *, progress: bool)
             explained=study.explained if given == "auto" and study.deciding else None,
             n_groups=study.n_groups,
         ),
-        notes=table.notes,
+        notes=study.search_notes if given == "auto" else study.notes,
     )
 
 

@@ -19,7 +19,6 @@ QUESTIONS = {
     "evidence": "which pairs of rows show its effect",
     "transitions": "how values and labels change in its pairs",
     "redundancies": "which features carry the same information",
-    "relaxed_index": "a screen for features that act only together",
     "compare": "what other methods say",
     "report": "all of this on one page",
 }
@@ -50,7 +49,7 @@ def _functions_for(study: "Study") -> list[str]:
         return ["relevance", "select"]
     refused = set() if study.n_groups is None else {"interactions"}
     if study.engine_name != "memory":
-        refused |= {"relaxed_index", "compare"}
+        refused.add("compare")
     return [name for name in QUESTIONS if name not in refused]
 
 
