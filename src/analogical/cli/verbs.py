@@ -17,7 +17,7 @@ from analogical.show.views import view_of
 
 __all__ = ["audit", "compare", "evidence", "interactions", "redundancies", "score", "select"]
 
-METHOD_NAMES = ("effect", "ari", "chi2", "mi", "jmi", "cmim", "forest", "relief", "relieff")
+METHOD_NAMES = ("effect", "ari", "chi2", "mi", "forest", "permutation", "relief", "relieff")
 """The methods of ``compare``, as in ``rivals.METHODS``, which is slow to import."""
 MAX_ROWS = 3_000
 """Rows that slow methods are given by default, as in ``rivals``."""
@@ -251,7 +251,8 @@ def compare(
     max_rows: Annotated[
         int,
         typer.Option(
-            metavar="N", help="Maximum number of rows, drawn at random, for slow methods: forest, relief, relieff."
+            metavar="N",
+            help="Maximum number of rows, drawn at random, for slow methods: forest, permutation, relief, relieff.",
         ),
     ] = MAX_ROWS,
     seed: Seed = 0,
