@@ -60,8 +60,8 @@ def test_what_runs_on_executors_of_spark_needs_numpy_only_until_it_is_called():
 
 SOURCE = Path(analogical.__file__).parent
 STAGES = (
-    "columns", "io", "count", "estimate", "table_counts", "study", "engines", "arguments", "questions", "duck", "spark",
-    "show", "plot", "cli", "paper",
+    "columns", "io", "count", "estimate", "search", "table_counts", "study", "engines", "arguments", "questions",
+    "duck", "spark", "show", "plot", "cli", "paper",
 )  # fmt: skip
 
 
@@ -115,11 +115,23 @@ ARROWS = {
     "io": {"io", "columns", "duck"},
     "count": {"count"},
     "estimate": {"estimate", "count"},
+    "search": {"count", "estimate"},
     "table_counts": {"columns", "count", "estimate"},
-    "study": {"table_counts", "columns", "count", "estimate", "engines", "show"},
+    "study": {"table_counts", "columns", "count", "estimate", "search", "engines", "show"},
     "engines": {"engines", "study", "table_counts", "columns", "io", "count", "estimate"},
     "arguments": {"study", "table_counts", "columns", "engines"},
-    "questions": {"questions", "arguments", "study", "table_counts", "columns", "count", "estimate", "show", "plot"},
+    "questions": {
+        "questions",
+        "arguments",
+        "study",
+        "search",
+        "table_counts",
+        "columns",
+        "count",
+        "estimate",
+        "show",
+        "plot",
+    },
     "duck": {"duck", "engines", "study", "columns", "io", "count", "estimate"},
     "spark": {"spark", "engines", "study", "columns", "io", "count", "estimate"},
     "show": {"show", "columns", "questions"},

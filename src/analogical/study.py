@@ -15,11 +15,10 @@ from analogical.columns.rules import ColumnOptions, asked_of, rules_of, written_
 from analogical.count.groups import collapse_rows, evenly
 from analogical.count.threads import n_threads_for
 from analogical.engines.open import engine_of, engine_study_of
-from analogical.estimate.deciding import COPY, MOST_MEMBERS, MOST_TRIED, Decider, Deciding
 from analogical.estimate.entropies import explained_by_chance, remaining_entropies
 from analogical.estimate.significance import adjust_for_features
 from analogical.estimate.status import LEVEL
-from analogical.estimate.votes import Voting
+from analogical.search import COPY, MOST_MEMBERS, MOST_TRIED, Decider, Deciding, Voting
 from analogical.table_counts import Duplicates, Item, TableCounts
 
 __all__ = ["Asked", "Duplicates", "Given", "GivenColumns", "Study"]
@@ -258,7 +257,7 @@ class Study(TableCounts):
         members = list(self.searched.columns)
         while len(members) < min(MOST_MEMBERS, len(self.decider.varying)):
             gains = self.decider.further(members, self.searched.together)
-            tried = sorted(gains, key=lambda i: (-round(gains[i].gain, 6), int(self.rank[i])))[:MOST_TRIED]
+            tried = sorted(gains, key=lambda i: (-round(gains[i], 6), int(self.rank[i])))[:MOST_TRIED]
             p = np.ones(self.n_features)
             contexts = {i: self._beside(i, members) for i in [*tried, *(int(self.owner[c]) for c in members)]}
             testable = {i: context for i, context in contexts.items() if context.same_as is None}

@@ -15,7 +15,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from analogical import AnalogicalSelector, InputError, load_table, relevance, select
 from analogical._types import Note
-from analogical.estimate.votes import Voting
+from analogical.search import Voting
 from analogical.show.views import view_of
 
 

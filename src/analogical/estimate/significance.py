@@ -17,7 +17,6 @@ import numpy as np
 
 from analogical._types import Bools, Floats, Ints
 from analogical.count.contexts import Stack
-from analogical.estimate.deciding import MOST_MEMBERS
 from analogical.estimate.directions import DirectionTests, Kinds
 from analogical.estimate.exact_deals import p_values_any_direction
 from analogical.estimate.laws import PValue, smallest_of
@@ -73,7 +72,7 @@ def _tested(stack: Stack, p_values: Iterable[Iterable[PValue]]) -> list[Tested]:
 
 def pools_contexts(n_features: int) -> bool:
     """Whether the test that pools contexts, which needs the rows, is made for a table with this number of features."""
-    return n_features - 1 <= MOST_MEMBERS
+    return n_features <= 11  # as many others as the deciding set has members at most
 
 
 def combine(p_values: Iterable[float]) -> float:

@@ -10,7 +10,7 @@ from analogical._results import Result, entry_at
 from analogical._types import Note
 from analogical.arguments import study_of
 from analogical.columns.rules import ColumnOptions
-from analogical.estimate.deciding import COPY
+from analogical.search import COPY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ from analogical._results import EntryResult, entry_at, per_entry
 from analogical._types import Floats, Note
 from analogical.arguments import study_of
 from analogical.columns.rules import ColumnOptions
-from analogical.estimate.deciding import Step, Why
+from analogical.search import Step, Why
 from analogical.study import Duplicates, Study
 
 if TYPE_CHECKING:
@@ -283,10 +283,9 @@ def _gains_over(study: Study, members: Sequence[int]) -> dict[int, float]:
     voting, need = study.decider.voting, study.decider.need
     inside = {int(study.owner[c]) for c in members}
     outside = [f for f in _varying(study) if f not in inside]
-    candidates = voting.candidates(voting.follow(members, study.searched.together), outside)
+    gains = voting.gains(voting.follow(members, study.searched.together), outside)
     return {
-        f: 0.0 if candidate.gain >= need and study.copied(f, members) is not None else candidate.gain
-        for f, candidate in sorted(candidates.items())
+        f: 0.0 if gain >= need and study.copied(f, members) is not None else gain for f, gain in sorted(gains.items())
     }
 
 
@@ -304,8 +303,8 @@ def _carried(study: Study, voters: Sequence[int], gains: dict[int, float]) -> tu
     """Features that predict the label alone and gain too little over the chosen ones, with those that carry them."""
     decider, names = study.decider, study.table.names
     copies = [f for f in gains if f not in decider.alone]
-    alone = {**decider.alone, **decider.voting.candidates(decider.voting.start, copies)}
-    features = [f for f in gains if alone[f].gain >= decider.need > gains[f]]
+    alone = {**decider.alone, **decider.voting.gains(decider.voting.start, copies)}
+    features = [f for f in gains if alone[f] >= decider.need > gains[f]]
     if not features or not voters:
         return ()
     gains_over = {c: _gains_over(study, [c]) for c in voters}
@@ -313,5 +312,5 @@ def _carried(study: Study, voters: Sequence[int], gains: dict[int, float]) -> tu
     for feature in features:
         closest = min(voters, key=lambda c: round(gains_over[c][feature], 6))
         by = [closest] if gains_over[closest][feature] < decider.need else voters
-        carried.append(Carried(names[feature], alone[feature].gain, gains[feature], study.names_of(by)))
+        carried.append(Carried(names[feature], alone[feature], gains[feature], study.names_of(by)))
     return tuple(carried)

@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from analogical.estimate import screening
-from analogical.estimate.screening import n_screened, screen_pairs, screen_threes
+from analogical import search
+from analogical.search import n_screened, screen_pairs, screen_threes
 
 
 def table(n_rows, n_values, n_classes=2, seed=0):
@@ -36,9 +36,7 @@ def naive_z(codes, residuals, variances, features):
 @pytest.mark.parametrize(
     ("n_values", "n_classes"), [([2] * 8, 2), ([3, 2, 5, 2, 3, 9, 4], 2), ([3, 1, 2, 4, 30], 4), ([2, 3], 2)]
 )
-@pytest.mark.parametrize("block", [4, 1_000])
-def test_the_best_sets_are_those_of_sums_one_by_one(monkeypatch, size, screen, n_values, n_classes, block):
-    monkeypatch.setattr(screening, "BLOCK", block)
+def test_the_best_sets_are_those_of_sums_one_by_one(size, screen, n_values, n_classes):
     codes, n_values, *residuals = table(300, n_values, n_classes)
     sets = [s for s in combinations(range(len(n_values)), size) if size == 2 or np.prod(n_values[list(s)]) <= 300]
     z = {some: naive_z(codes, *residuals, list(some)) for some in sets}
@@ -47,12 +45,23 @@ def test_the_best_sets_are_those_of_sums_one_by_one(monkeypatch, size, screen, n
 
 
 def test_of_equal_pairs_those_of_earlier_columns_come_first(monkeypatch):
-    monkeypatch.setattr(screening, "LIKELY", 15)
+    monkeypatch.setattr(search, "LIKELY", 15)
     codes, n_values, *residuals = table(200, [2, 2, 3])
     best = screen_pairs(codes, n_values, *residuals)
     twice = screen_pairs(codes.repeat(2, axis=1), n_values.repeat(2), *residuals)
     found = [(i, j) for i, j in twice if i // 2 != j // 2]  # not a column with its copy
     assert found == [(2 * i + k, 2 * j + m) for i, j in best for k in (0, 1) for m in (0, 1)]
+
+
+def test_pairs_of_many_features_are_screened_in_blocks():
+    codes, n_values, *residuals = table(60, [3] * 1_200)  # three blocks
+    codes[:, 1_100] = codes[:, 7] ^ (residuals[0][:, 0] > 0)
+    assert len(search._blocks(n_values)) == 3
+    found = screen_pairs(codes, n_values, *residuals)
+    assert found[0] == (7, 1_100)
+    z = [naive_z(codes, *residuals, list(pair)) for pair in found]
+    assert z == sorted(z, reverse=True)
+    assert min(z) > max(naive_z(codes, *residuals, [i, 900]) for i in range(8, 400))
 
 
 def test_threes_with_more_combinations_than_rows_are_not_screened():

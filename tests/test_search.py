@@ -7,13 +7,7 @@ import pytest
 from conftest import coded
 from naive import naive_log_likelihood
 
-from analogical.estimate.deciding import (
-    GATE,
-    MOST_MEMBERS,
-    Decider,
-    _Search,
-)
-from analogical.estimate.votes import Voting
+from analogical.search import GATE, MOST_MEMBERS, Decider, Voting
 
 
 def decider(codes, labels, *, owner=None, rank=None, weights=None):
@@ -41,7 +35,7 @@ def test_features_that_add_up_are_found_and_no_others():
     found = search.decide()
     assert set(found.columns) == {4, 11}
     assert [step.why for step in found.steps] == ["gain", "gain"]
-    assert found.steps[0].gain == pytest.approx(max(candidate.gain for candidate in search.alone.values()))
+    assert found.steps[0].gain == pytest.approx(max(search.alone.values()))
 
 
 def test_gains_are_differences_of_log_likelihoods():
@@ -92,11 +86,11 @@ def test_an_interaction_beside_a_main_effect_is_found():
 def test_the_gain_of_a_second_pair_is_computed_with_the_first_pair_voting_together():
     codes = uniform(200, 5, 10, seed=1)
     labels = flipped(codes[:, 0] + codes[:, 1] > 9, 0.2)
-    search = _Search(decider(codes, labels))
-    search.members, search.partners = [0, 1], {0: (1,), 1: (0,)}
-    assert search.voting.follow([0, 1]).value > search.follow([0, 1]).value  # the second one would vote on its own
+    search = decider(codes, labels)
+    search._members, search._partners = [0, 1], {0: (1,), 1: (0,)}
+    assert search.voting.follow([0, 1]).value > search._follow([0, 1]).value  # the second one would vote on its own
     before, after = (naive_log_likelihood(codes.tolist(), labels.tolist(), f) for f in ([0, 1], [0, 1, 2, 3]))
-    assert search._gain_together(search.follow([0, 1]), [2, 3]) == pytest.approx(after - before)
+    assert search._gain_together(search._follow([0, 1]), [2, 3]) == pytest.approx(after - before)
 
 
 @pytest.mark.parametrize("at", [0, 5])
@@ -116,7 +110,7 @@ def test_a_proxy_that_came_first_leaves_when_the_true_features_are_in():
     labels = (rng.random(3000) < 0.1 + 0.4 * (a + b)).astype(int)
     codes = np.column_stack([proxy, a, b, uniform(3000, 5, seed=1)])
     search = decider(codes, labels)
-    assert search.alone[0].gain > max(search.alone[1].gain, search.alone[2].gain)  # greedy choice takes the proxy first
+    assert search.alone[0] > max(search.alone[1], search.alone[2])  # greedy choice takes the proxy first
     assert set(search.decide().columns) == {1, 2}
 
 
@@ -201,7 +195,7 @@ def test_further_is_what_features_outside_add():
     further = search.further([2])
     assert sorted(further) == [0, 1, 3]
     value = search.voting.follow([2, 0]).value - search.voting.follow([2]).value
-    assert further[0].gain == pytest.approx(value)
+    assert further[0] == pytest.approx(value)
 
 
 # ------------------------------------------------------------ what changes nothing
@@ -295,10 +289,9 @@ def test_all_features_are_screened_up_to_a_limit_of_work_and_then_those_with_the
         2: set(range(12)),
         3: set(range(12)),
     }
-    monkeypatch.setattr("analogical.estimate.screening.WORK_OF_PAIRS", 400 * 14**2)  # rows and overhead, columns
-    monkeypatch.setattr("analogical.estimate.screening.WORK_OF_THREES", 400 * 6**2 * 2 / 3)
+    monkeypatch.setattr("analogical.search.WORK", {2: 400 * 14**2, 3: 400 * 6**2 * 2 / 3})  # rows + 100, columns
     search = decider(codes, labels)
-    by_gain = sorted(range(12), key=lambda f: -search.alone[f].gain)
+    by_gain = sorted(range(12), key=lambda f: -search.alone[f])
     assert search.screened == {2: by_gain[:7], 3: by_gain[:3]}
     found = search.likely(search.voting.start, range(12), 2)
     assert set().union(*found) <= set(by_gain[:7])
