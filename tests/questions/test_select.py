@@ -238,10 +238,10 @@ def test_wide_tables_say_among_how_many_features_sets_were_tried():
     y = (X[:, 40] > 0) ^ (X[:, 90] > 0)
     found = select(X, y)
     assert set(found.features) == {"x40", "x90"}
-    assert relevance(X, y).notes == found.notes == (Note("screened", (), (400, 400, 224)),)
+    assert relevance(X, y).notes == found.notes == (Note("screened", (), (400, 400, 107)),)
     assert relevance(X, y, given=[]).notes == select(X[:, :100], y).notes == ()
     assert view_of(found).notes == (
-        "the search for the deciding set tried sets of three among 224 of 400 features, those that predict the label"
+        "the search for the deciding set tried sets of three among 107 of 400 features, those that predict the label"
         " best alone",
     )
     assert "some sets of features not tried" in repr(found)
