@@ -324,6 +324,7 @@ def write_markdown(results: dict[str, Any]) -> str:
         f"|{'---|' * len(heads)}",
         *map(case_line, results["cases"]),
         "",
+        *([results["note"], ""] if "note" in results else []),
         "## Growth in the number of features",
         "",
         '200 rows of genotypes, `relevance(X, y, given="all")`.',

@@ -289,7 +289,7 @@ def test_all_features_are_screened_up_to_a_limit_of_work_and_then_those_with_the
         2: set(range(12)),
         3: set(range(12)),
     }
-    monkeypatch.setattr("analogical.search.WORK", {2: 400 * 14**2, 3: (300 * 2 + 100 * 9) * 6**2 / 3})
+    monkeypatch.setattr("analogical.search.WORK", {2: 700 * 14**2, 3: (300 * 2 + 100 * 9) * 6**2 / 3})
     search = decider(codes, labels)
     by_gain = sorted(range(12), key=lambda f: -search.alone[f])
     assert search.screened == {2: by_gain[:7], 3: by_gain[:3]}

@@ -81,7 +81,7 @@ SCREENED_ROWS = {2: 5_000, 3: 2_000}
 """Rows, evenly spaced, on which sets of two and of three features are screened."""
 WORK = {2: 1e12, 3: 1e9}
 """Products of two numbers that screening may take: half a minute, and a fifth of a second, of one core. That is all
-pairs of 12,500 features of three values in 1,500 rows, and all sets of three of 74 such features. Of 50 features of
+pairs of 11,000 features of three values in 1,500 rows, and all sets of three of 74 such features. Of 50 features of
 three values with 20 % noise, three that act only together were found in 8 of 8 tables of 2,000 rows."""
 LIKELY = 4
 """Pairs, or sets of three, whose gain is computed after screening; the true pair was first or second in known tables,
@@ -303,12 +303,12 @@ Indicators: TypeAlias = NDArray[np.float32]
 def n_screened(n_values: Ints, n_rows: int, n_classes: int, size: int) -> int:
     """How many features, the first ones, are screened in sets of two or three; ``n_values`` are in their order.
 
-    ``n_classes`` is the number of columns of residuals. Dividing and summing a cell takes as long as 100 rows; threes
-    are pairs within the rows of each value of the third feature, of which there are few.
+    ``n_classes`` is the number of columns of residuals. Dividing and summing a cell takes as long as some hundred rows;
+    threes are pairs within the rows of each value of the third feature.
     """
     columns, rows = np.cumsum(n_values - 1.0) ** 2, min(n_rows, SCREENED_ROWS[size])
     if size == 2:
-        products = n_classes * (rows + 100) * columns
+        products = n_classes * (rows + 400) * columns
     else:
         products = (rows * np.arange(len(n_values)) + 100 * np.cumsum(n_values)) * columns / 3
     return int(np.searchsorted(products, WORK[size], side="right"))
@@ -355,11 +355,11 @@ def screen_threes(codes: Codes, n_values: Ints, residuals: Floats, variances: Fl
 
 
 def _blocks(n_values: Ints) -> list[Positions]:
-    """Features of similar numbers of values, together of about a thousand indicator columns: memory."""
+    """Features of similar numbers of values, together of about 400 indicator columns: their products stay in cache."""
     blocks: list[list[int]] = []
     for feature in np.argsort(n_values, kind="stable").tolist():
         n = int(n_values[feature])  # the most of the block: the others have columns of 0
-        if not blocks or n > 2 * n_values[blocks[-1][0]] or len(blocks[-1]) * (n - 1) >= 1_000:
+        if not blocks or n > 2 * n_values[blocks[-1][0]] or len(blocks[-1]) * (n - 1) >= 400:
             blocks.append([])
         blocks[-1].append(feature)
     return [np.array(block) for block in blocks]

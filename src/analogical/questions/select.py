@@ -170,7 +170,7 @@ def select(
     the features left, those with the largest gain first, copies of selected ones last.
 
     The set is searched on at most 20,000 evenly spaced rows. The cost is one count of these rows for each feature and
-    step, plus a matrix product of all values of all features to screen pairs: in 1,500 rows half a minute at 12,000
+    step, plus a matrix product of all values of all features to screen pairs: in 1,500 rows half a minute at 11,000
     features of three values. Of more features, and of more than about seventy for sets of three, those with the
     largest gain alone are tried, and a note says how many. The search is greedy.
 
