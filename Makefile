@@ -96,8 +96,8 @@ bench-full: .venv/bench ## Measure speed with more repetitions and growth up to 
 scale: .venv/bench ## Measure counting on Spark beside one machine, DuckDB and Polars, up to 10^7 rows (half an hour; needs Java 17)
 	$(BIN)/python benchmarks/scale/run.py
 
-recovery: .venv/bench ## Measure how often the relevant features come out on top, beside the peers (an hour; resumes)
-	$(BIN)/python benchmarks/recovery/run.py
+recovery: .venv/bench ## Measure how often the features selected together are the relevant ones, beside the peers (ten minutes)
+	$(BIN)/python benchmarks/recovery/together.py
 
 real: .venv/bench ## Measure accuracy on real tables with the features that each method chooses (ten minutes; resumes)
 	$(BIN)/python benchmarks/real/run.py

@@ -1,7 +1,6 @@
 """The Relief family by matrix products that give scikit-rebate's numbers, for categories and any number of classes.
 
-scikit-rebate itself takes minutes where this takes seconds; ``python benchmarks/recovery/run.py --check-peers``
-compares with it.
+scikit-rebate itself takes minutes where this takes seconds; the tests compare with it.
 """
 
 from collections.abc import Sequence

@@ -81,8 +81,6 @@ def questions(table: tuple[Any, Any], options: dict[str, Any]) -> Iterator[tuple
     yield "evidence", lambda: a.evidence(study, first)
     yield "transitions", lambda: a.transitions(study, first)
     yield "report", lambda: a.report(study)
-    if study.n_rows < 1_000:
-        yield "relaxed index", lambda: a.relaxed_index(*table, **options)
 
 
 def numbers(is_quick: bool) -> dict[str, Any]:

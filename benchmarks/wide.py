@@ -1,6 +1,7 @@
 """Time and memory of `relevance(X, y)` on tables with far more features than rows, beside its peers.
 
-    python benchmarks/wide.py             # all cases and peers, ten minutes; writes results/wide.json and wide.md
+    python benchmarks/wide.py             # all cases and peers, half an hour; writes results/wide.json and wide.md
+    python benchmarks/wide.py --pairs     # the exclusive or of two among many again; the rest as it was recorded
     python benchmarks/wide.py --quick     # the cases of a few seconds, without peers; prints
     python benchmarks/wide.py --ours      # ours again, the peers as they were recorded
 
@@ -29,6 +30,10 @@ PEER_SECONDS = 60
 GROWTH = (1_000, 3_162, 10_000, 31_623, 100_000)
 """Features of the tables of 200 rows whose times show the growth."""
 GROWTH_GOAL = 1.3
+
+PAIR_FEATURES = (1_000, 2_000, 5_000, 10_000)
+PAIR_SECONDS = 900
+"""Seconds that a method has for an exclusive or of two among many features."""
 
 Table = tuple[np.ndarray, np.ndarray]
 
@@ -103,6 +108,21 @@ CASES = [
 ]
 
 
+@dataclass(frozen=True)
+class PairOfSnps:
+    """1,500 rows of genotypes, made in the process that uses them: two act only together, one label of ten is wrong."""
+
+    n_features: int
+    seed: int
+
+    def __call__(self) -> Table:
+        """The table; features 0 and 1 are the two."""
+        rng = np.random.default_rng([self.n_features, self.seed])
+        X = rng.binomial(2, rng.uniform(0.05, 0.5, self.n_features), (1_500, self.n_features)).astype(np.uint8)
+        X[:, :2] = rng.binomial(2, 1 - 0.5**0.5, (1_500, 2))  # half of the rows have the minor allele
+        return X, ((X[:, 0] > 0) ^ (X[:, 1] > 0) ^ (rng.random(1_500) < 0.1)).astype(np.uint8)
+
+
 # ---------------------------------------------------------------- what runs
 
 
@@ -111,6 +131,25 @@ def everything(X: np.ndarray, y: np.ndarray) -> float:
     from analogical import relevance
 
     return float(np.flatnonzero(relevance(X, y).order() == 0)[0] + 1)
+
+
+def found_pair(X: np.ndarray, y: np.ndarray) -> float:
+    """Whether our deciding set is the pair."""
+    from analogical import select
+
+    return float(set(select(X, y).features) == {"x0", "x1"})
+
+
+def first_by_multisurf(X: np.ndarray, y: np.ndarray) -> float:
+    """Whether the pair has the two largest scores of skrebate's MultiSURF."""
+    from skrebate import MultiSURF
+
+    scores = MultiSURF(n_jobs=1).fit(X.astype(np.float64), y).feature_importances_
+    return float(set(np.argsort(scores)[-2:].tolist()) == {0, 1})
+
+
+PAIR_METHODS = {"analogical": (found_pair, 2), "skrebate MultiSURF": (first_by_multisurf, 1)}
+"""The methods, and on how many tables of each width they are run."""
 
 
 def distance_one(X: np.ndarray, y: np.ndarray) -> float:
@@ -206,6 +245,20 @@ def measure_case(case: Case) -> dict[str, Any]:
     return found | {"ours": run_alone(case.make, everything, 10 * case.seconds + 60), "peers": {}}
 
 
+def measure_pairs() -> list[dict[str, Any]]:
+    """Seconds, memory and answers on tables of each width; a method that took too long is not run on wider ones."""
+    lines: list[dict[str, Any]] = [{"features": n, "methods": {}} for n in PAIR_FEATURES]
+    for name, (job, n_tables) in PAIR_METHODS.items():
+        for line in lines:
+            n = line["features"]
+            runs = [run_alone(PairOfSnps(n, seed), job, PAIR_SECONDS) for seed in range(n_tables)]
+            line["methods"][name] = runs
+            sys.stderr.write(f"{n:,} features, {name}: {runs}\n")
+            if "failed" in runs[-1]:
+                break
+    return lines
+
+
 def measure_growth(features: tuple[int, ...]) -> dict[str, Any]:
     """Times at distance 1 by number of features, and the slope of a line through them, both in logarithms."""
     times = [run_alone(Genotypes(n), distance_one, 600).get("seconds", np.nan) for n in features]
@@ -241,6 +294,15 @@ def case_line(found: dict[str, Any]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def pair_cell(runs: list[dict[str, Any]]) -> str:
+    """How many of the pairs were found, in how long."""
+    done = [run for run in runs if "failed" not in run]
+    if len(done) < max(len(runs), 1):
+        return runs[-1]["failed"] if runs else "left out: too slow"
+    seconds, memory = (np.median([run[what] for run in done]) for what in ("processor_seconds", "megabytes"))
+    return f"{sum(run['answer'] for run in done):.0f} of {len(done)}, {seconds:.1f} s, {memory:,.0f} MB"
+
+
 def write_markdown(results: dict[str, Any]) -> str:
     """The page."""
     has_peers = any(found["peers"] for found in results["cases"])
@@ -262,6 +324,7 @@ def write_markdown(results: dict[str, Any]) -> str:
         f"|{'---|' * len(heads)}",
         *map(case_line, results["cases"]),
         "",
+        *([results["note"], ""] if "note" in results else []),
         "## Growth in the number of features",
         "",
         '200 rows of genotypes, `relevance(X, y, given="all")`.',
@@ -272,6 +335,23 @@ def write_markdown(results: dict[str, Any]) -> str:
         "",
         f"Slope of time against features: {growth['slope']:.2f}"
         f" ({'' if growth['slope'] <= growth['goal'] else '**missed** '}goal: at most {growth['goal']:g}).",
+        "",
+        "## Two SNPs that act only together",
+        "",
+        "1,500 rows of genotypes, the label is the exclusive or of two of them (whether a minor allele is there), one"
+        " label of ten is wrong: in how many tables the deciding set of `select(X, y)` is the pair,"
+        " or the pair has the two largest scores of MultiSURF; median processor seconds, of all threads together, and"
+        " peak memory of one process. The machine was shared with other work, so times are rough. A method has"
+        f" {PAIR_SECONDS} s of elapsed time, and is left out of wider tables once it took longer.",
+        "",
+        "<!-- table -->",
+        f"| features | {' | '.join(PAIR_METHODS)} |",
+        f"|---:|{'---|' * len(PAIR_METHODS)}",
+        *(
+            f"| {line['features']:,} | {' | '.join(pair_cell(line['methods'].get(m, [])) for m in PAIR_METHODS)} |"
+            for line in results["pairs"]
+        ),
+        "<!-- end -->",
     ]
     return "\n".join(lines) + "\n"
 
@@ -283,12 +363,17 @@ def main() -> None:
         "--quick", action="store_true", help="the cases of a few seconds, without peers; writes nothing"
     )
     parser.add_argument("--ours", action="store_true", help="measure ours again, and keep the peers as recorded")
+    parser.add_argument("--pairs", action="store_true", help="measure the exclusive or of two again, keep the rest")
     options = parser.parse_args()
     quick = options.quick
+    if options.pairs:
+        save(json.loads((RESULTS / "wide.json").read_text()) | {"pairs": measure_pairs()})
+        return
     cases = [case for case in CASES if case.quick or not quick]
     results: dict[str, Any] = {"machine": describe_machine(), "load": os.getloadavg()[0]}
     results["cases"] = [measure_case(case) for case in cases]
     results["growth"] = measure_growth(GROWTH[:3] if quick else GROWTH)
+    results["pairs"] = [] if quick else measure_pairs()
     if quick:
         sys.stdout.write(write_markdown(results))
         return

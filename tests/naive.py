@@ -129,58 +129,6 @@ def naive_profile(rows, labels, feature, weights=None):
     return found
 
 
-def naive_disagreements(rows, labels, radius, weights=None):
-    """Pairs and changed pairs by the set of features on which two rows differ, for 1 to radius features."""
-    weights = [1] * len(rows) if weights is None else [int(w) for w in weights]
-    found = {}
-    for r, s in combinations(range(len(rows)), 2):
-        differing = tuple(i for i in range(len(rows[0])) if rows[r][i] != rows[s][i])
-        if 1 <= len(differing) <= radius:
-            pairs, changed = found.get(differing, (0, 0))
-            together = weights[r] * weights[s]
-            found[differing] = (pairs + together, changed + (together if labels[r] != labels[s] else 0))
-    return found
-
-
-def naive_relaxed_likelihood(rows, labels, radius, n_effective, leak):
-    """The weighed log-likelihood of flip probabilities (one per feature, then the leak) over all pairs, as a function.
-
-    And how much of the weight lies on pairs that differ on each feature. A pair weighs decay ** distance, the decay the
-    steepest with so many effective pairs, times a weight under which two classes are equally common.
-    """
-    sizes = {label: labels.count(label) for label in labels}
-    found = []
-    for r, s in combinations(range(len(rows)), 2):
-        differing = [i for i in range(len(rows[0])) if rows[r][i] != rows[s][i]]
-        if differing:
-            share = sizes[labels[r]] * sizes[labels[s]] / len(labels) ** 2
-            found.append((differing, labels[r] != labels[s], share ** (-1 / max(1, len(sizes) - 1))))
-    nearest = min(len(differing) for differing, _, _ in found)
-
-    def n_in_effect(decay):
-        weights = [decay ** (len(differing) - nearest) for differing, _, _ in found]
-        return sum(weights) ** 2 / sum(w * w for w in weights)
-
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if n_in_effect(middle) >= n_effective else (middle, high)
-    weighed = [(d, c, w * high ** (len(d) - nearest)) for d, c, w in found if len(d) <= radius]
-    total = sum(weight for _, _, weight in weighed)
-    coverage = [sum(w for d, _, w in weighed if i in d) / total for i in range(len(rows[0]))]
-
-    def log_likelihood(flips):
-        value = 0.0
-        for differing, changed, weight in weighed:
-            stays = 1 - flips[-1] if leak else 1.0
-            for i in differing:
-                stays *= 1 - flips[i]
-            value += weight * log(max(1 - stays if changed else stays, 1e-300)) / total
-        return value
-
-    return log_likelihood, coverage
-
-
 def naive_deals(rows, labels, feature):
     """All ways to deal the labels of each context to its rows."""
     contexts = naive_contexts(rows, feature)

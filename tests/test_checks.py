@@ -9,7 +9,6 @@ from analogical._checks import (
     check_confidence,
     check_limit,
     check_number,
-    check_radius,
     check_whole,
     is_whole,
     seed_from,
@@ -48,19 +47,6 @@ def test_other_seeds_are_refused(seed):
 def test_auto_is_what_is_given_by_default():
     rows, labels = wide_table()
     assert relevance(rows, labels) == relevance(rows, labels, given="auto")
-
-
-@pytest.mark.parametrize("radius", [1, 12, np.int64(4), "auto"])
-def test_a_radius_is_a_number_of_features_or_auto(radius):
-    found = check_radius(radius, 12)
-    assert found == radius
-    assert type(found) in (int, str)
-
-
-@pytest.mark.parametrize("radius", [0, 13, 1.5, True, "far", None])
-def test_other_radii_are_refused(radius):
-    with pytest.raises(InputError, match=r"radius must be a whole number from 1 to 12 .* or .auto., got"):
-        check_radius(radius, 12)
 
 
 def test_the_level_of_intervals_is_between_0_and_1():

@@ -1,8 +1,5 @@
 """Each method against its definition."""
 
-from collections import Counter
-from math import log
-
 import numpy as np
 import pytest
 from conftest import random_table
@@ -11,16 +8,13 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
-from analogical import InputError, MissingDependencyError, ari_score, relaxed_index, relevance
+from analogical import InputError, MissingDependencyError, ari_score, relevance
 from analogical.paper import sample
 from analogical.paper.tables import distance_to_nearest_miss
 from analogical.rivals import (
-    BLOCK,
-    MAX_PICKS,
     METHODS,
     Method,
     choose_methods,
-    greedy_order,
     one_hot,
     paper_index,
 )
@@ -51,26 +45,6 @@ def test_a_feature_without_pairs_has_index_two_and_no_score():
     np.testing.assert_array_equal(METHODS["ari"](codes, labels, RNG), [np.nan, np.nan, 1])
 
 
-def test_relaxed_index_is_the_library_s():
-    wide = [sample(g, 15, 3, 200, seed=1) for g in ("g2", "g5")]
-    for codes, labels in [*tables(), *wide]:
-        found = METHODS["relaxed"](codes, labels, RNG)
-        np.testing.assert_array_equal(found, relaxed_index(codes, labels))
-
-
-def test_relaxed_index_numbers_values_and_classes_anew():
-    codes, labels = sample("g1", 12, 3, 150, seed=2)
-    relaxed = METHODS["relaxed"]
-    np.testing.assert_allclose(relaxed(codes * 7 + 3, labels * 5 - 2, RNG), relaxed(codes, labels, RNG), atol=1e-12)
-
-
-def test_relaxed_index_takes_samples_without_any_contrast():
-    codes = np.random.default_rng(0).integers(0, 3, size=(30, 6))
-    relaxed = METHODS["relaxed"]
-    assert relaxed(codes, np.zeros(30, dtype=int), RNG).tolist() == [0] * 6
-    assert np.isnan(relaxed(np.ones((4, 2), dtype=int), np.array([0, 1, 0, 1]), RNG)).all()
-
-
 def test_chi2_is_pearson_s():
     for codes, labels in tables():
         scores = METHODS["chi2"](codes, labels, RNG)
@@ -86,107 +60,6 @@ def test_mutual_information_is_that_of_categories():
         np.testing.assert_allclose(METHODS["mi"](codes, labels, RNG), expected, atol=1e-12)
 
 
-def naive_information(values, labels, given=None):
-    """I(values; labels | given) by dictionaries: sum of p(v, l, g) log(p(v, l, g) p(g) / (p(v, g) p(l, g)))."""
-    given = [0] * len(labels) if given is None else given
-    rows = list(zip(values, labels, given, strict=True))
-    cells, of_value, of_label, of_given = (
-        Counter(part(row) for row in rows)
-        for part in (lambda r: r, lambda r: (r[0], r[2]), lambda r: (r[1], r[2]), lambda r: r[2])
-    )
-    return sum(
-        size / len(rows) * log(size * of_given[g] / (of_value[v, g] * of_label[c, g]))
-        for (v, c, g), size in cells.items()
-    )
-
-
-def naive_order(codes, labels, criterion):
-    """The features one after the other, by the textbook form of the criterion; the earlier column where equal."""
-    columns, y, chosen = [column.tolist() for column in codes.T], labels.tolist(), []
-
-    def value(f):
-        if not chosen:
-            return naive_information(columns[f], y)
-        if criterion == "jmi":
-            return sum(naive_information(list(zip(columns[f], columns[s], strict=True)), y) for s in chosen)
-        return min(naive_information(columns[f], y, columns[s]) for s in chosen)
-
-    while len(chosen) < len(columns):
-        left = [f for f in range(len(columns)) if f not in chosen]
-        best = max(value(f) for f in left)
-        chosen.append(next(f for f in left if value(f) > best - 1e-9))
-    return tuple(chosen)
-
-
-GREEDY = ["jmi", "cmim"]
-
-
-@pytest.mark.parametrize("criterion", GREEDY)
-def test_greedy_order_is_the_textbook_s(criterion):
-    wide = [random_table(np.random.default_rng(seed), n_rows=40, n_features=7, n_values=3) for seed in range(4)]
-    for codes, labels in [*tables(), *wide]:
-        expected = naive_order(codes, labels, criterion)
-        for k in (1, 3, codes.shape[1]):
-            assert greedy_order(codes, labels, k, criterion) == expected[:k]
-        scores = METHODS[criterion](codes, labels, RNG)
-        assert scores[list(expected)].tolist() == list(range(len(expected), 0, -1))
-
-
-def test_information_is_that_of_a_loop_over_rows():
-    for codes, labels in tables():
-        found = METHODS["mi"](codes, labels, RNG)
-        expected = [naive_information(column.tolist(), labels.tolist()) for column in codes.T]
-        np.testing.assert_allclose(found, expected, atol=1e-12)
-
-
-def test_copy_comes_last_in_cmim_and_the_partner_of_an_interaction_first():
-    rows = np.array([(a, a, b, c) for a in range(2) for b in range(2) for c in range(2)] * 2)
-    labels = rows[:, 0] ^ rows[:, 2]
-    assert greedy_order(rows, labels, 4, "cmim") == (0, 2, 1, 3)
-    assert greedy_order(rows, labels, 2, "jmi") == (0, 2)
-    assert greedy_order(np.fliplr(rows), np.flipud(labels), 9, "jmi") == naive_order(
-        np.fliplr(rows), np.flipud(labels), "jmi"
-    )
-
-
-@pytest.mark.parametrize("criterion", GREEDY)
-def test_greedy_order_depends_on_neither_rows_nor_names(criterion):
-    for seed, (codes, labels) in enumerate(tables()):
-        rng = np.random.default_rng(seed)
-        expected, shuffled = greedy_order(codes, labels, 4, criterion), rng.permutation(len(codes))
-        assert greedy_order(codes[shuffled], labels[shuffled], 4, criterion) == expected
-        renamed = np.column_stack([rng.permutation(50)[column] for column in codes.T])
-        assert greedy_order(renamed, rng.permutation(9)[labels], 4, criterion) == expected
-
-
-@pytest.mark.parametrize("criterion", GREEDY)
-def test_weights_are_repeated_rows_in_greedy_order(criterion):
-    for seed, (codes, labels) in enumerate(tables()):
-        weights = np.random.default_rng(seed).integers(0, 4, len(codes))
-        repeated = np.repeat(np.arange(len(codes)), weights)
-        np.testing.assert_array_equal(
-            METHODS[criterion](codes, labels, RNG, weights), METHODS[criterion](codes[repeated], labels[repeated], RNG)
-        )
-
-
-@pytest.mark.parametrize("criterion", GREEDY)
-def test_greedy_order_is_the_same_where_cells_are_sorted(criterion):
-    rng = np.random.default_rng(3)
-    codes, labels = rng.integers(0, 30, (80, 5)), rng.integers(0, 20, 80)  # 30 x 30 x 20 cells, 80 rows
-    assert greedy_order(codes, labels, 5, criterion) == naive_order(codes, labels, criterion)
-
-
-@pytest.mark.parametrize("criterion", GREEDY)
-def test_features_beyond_the_picks_follow_by_the_criterion(criterion):
-    codes, labels = random_table(np.random.default_rng(5), n_rows=60, n_features=MAX_PICKS + 5, n_values=3)
-    scores = METHODS[criterion](codes, labels, RNG)
-    picked = greedy_order(codes, labels, MAX_PICKS, criterion)
-    assert np.argsort(-scores)[:MAX_PICKS].tolist() == list(picked)
-    assert sorted(scores.tolist()) == list(range(1, MAX_PICKS + 6))
-    information = METHODS["mi"](codes, labels, RNG)
-    assert greedy_order(codes, labels, 1, criterion) == (int(np.argmax(information)),)
-
-
 def test_forest_importance_is_scikit_learn_s_summed_over_indicators():
     codes, labels = sample("g1", 5, 3, 150, seed=1)
     scores = METHODS["forest"](codes, labels, np.random.default_rng(7))
@@ -196,6 +69,15 @@ def test_forest_importance_is_scikit_learn_s_summed_over_indicators():
     np.testing.assert_allclose(scores, model.feature_importances_.reshape(5, 3).sum(axis=1))
     np.testing.assert_array_equal(METHODS["forest"](codes, labels, np.random.default_rng(7)), scores)
     assert METHODS["forest"](codes, np.zeros(150, int), RNG).tolist() == [0] * 5
+
+
+def test_permutation_importance_is_what_a_forest_loses_on_held_out_rows():
+    codes, labels = sample("g1", 5, 3, 240, seed=1)
+    scores = METHODS["permutation"](codes, labels, np.random.default_rng(7))
+    np.testing.assert_array_equal(METHODS["permutation"](codes, labels, np.random.default_rng(7)), scores)
+    assert scores[:3].min() > 0.1 > 0.06 > abs(scores[3:]).max()
+    assert METHODS["permutation"](codes, np.zeros(240, int), RNG).tolist() == [0] * 5
+    assert np.isnan(METHODS["permutation"](codes[:1], labels[:1], RNG)).all()
 
 
 def naive_relief(codes, labels):
@@ -218,7 +100,7 @@ def test_relief_is_kira_and_rendell_s():
 
 
 def test_relief_does_not_depend_on_the_order_of_rows():
-    X, y = sample("g8", 9, 3, BLOCK + 200, seed=1)  # other rows in each of the two blocks
+    X, y = sample("g8", 9, 3, 1_200, seed=1)  # other rows in each of the two blocks
     shuffled = np.random.default_rng(2).permutation(len(X))
     first, second = (METHODS["relief"](X[rows], y[rows], RNG) for rows in (np.arange(len(X)), shuffled))
     np.testing.assert_allclose(first, second)
@@ -268,7 +150,7 @@ def test_methods_are_chosen_by_name_and_once():
     assert [m.name for m in choose_methods()] == list(METHODS)
     with pytest.raises(
         InputError,
-        match=r"There is no method 'gini'; choose from effect, ari, relaxed, chi2, mi, jmi, cmim, forest, relief, rel",
+        match=r"There is no method 'gini'; choose from effect, ari, chi2, mi, forest, permutation, relief, rel",
     ):
         choose_methods(["ari", "gini"])
     with pytest.raises(InputError, match=r"No method was named; choose from effect"):

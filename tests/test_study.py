@@ -17,7 +17,6 @@ from analogical import (
     evidence,
     interactions,
     redundancies,
-    relaxed_index,
     relevance,
     report,
     select,
@@ -246,11 +245,6 @@ def test_a_study_gives_the_results_of_its_table(confounded, name):
     assert found == expected
 
 
-def test_a_study_gives_the_relaxed_index_of_its_table(confounded):
-    X, y = confounded
-    assert relaxed_index(Study(X, y)).tolist() == relaxed_index(X, y).tolist()
-
-
 def test_features_may_be_named_or_stand_in_the_place_of_the_label(confounded):
     study = Study(*confounded)
     assert evidence(study, "z") == evidence(study, feature="z") == evidence(*confounded, "z")
@@ -343,7 +337,7 @@ def test_a_study_names_its_table_what_was_noted_and_its_questions(confounded):
     assert text.endswith("1 column set aside.")
     assert max(map(len, text.splitlines())) <= 80
     assert questions(study) == list(QUESTIONS) == [*dict.fromkeys(questions(study))]
-    assert {*FOUND_BY, "relaxed_index"} == set(QUESTIONS)
+    assert {*FOUND_BY} == set(QUESTIONS)
     html = study._repr_html_()
     assert "evidence(study, feature)" in html
     assert "Study of 5 features" in html
@@ -401,13 +395,3 @@ def test_what_was_found_is_kept_for_what_was_given_and_for_the_confidence(confou
     assert found == [relevance(*confounded, **one) for one in asked]
     assert found[2]["u"]["given"] == ["z", "w"]
     assert found[3]["u"]["given"] == ["w", "z"]
-
-
-def test_the_search_screens_numbers_in_their_bins_and_in_fewer(monkeypatch):
-    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
-    asked = []
-    monkeypatch.setattr(
-        "analogical.estimate.radius.relaxed_scores", lambda _, **options: asked.append(options) or np.zeros(3)
-    )
-    assert Study(X, y).decider.index.tolist() == [0, 1, 2]
-    assert asked[0]["n_bins"].tolist() == [5, 5, 5]

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from analogical import relevance, select
 from analogical.columns.encode import EncodedTable
-from analogical.rivals import METHODS, greedy_order
+from analogical.rivals import METHODS
 from analogical.study import Study
 
 sys.path.append(str(Path(__file__).parent.parent))
+from greedy import greedy_order
 from reliefs import fast_reliefs
 
 __all__ = ["CHOOSERS", "RELIEF_ROWS", "Chooser", "best_first"]

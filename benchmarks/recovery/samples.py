@@ -35,7 +35,7 @@ RULES: dict[str, Rule] = {name: _paper(name) for name in ("g1", "g2", "g3", "g5"
     "majority": Rule(5, lambda x, _: ((x[:, :5] != 0).sum(axis=1) >= 3).astype(np.float64)),
 }
 TUNED = ("g1", "g3", "g5", "g6", "majority")
-"""Looked at while the estimator was chosen."""
+"""Looked at while the method was chosen."""
 HELD_OUT = ("g2", "g7", "epistasis")
 SHAPES: tuple[Shape, ...] = (  # features, values, rows
     (10, 2, 100),
@@ -46,8 +46,6 @@ SHAPES: tuple[Shape, ...] = (  # features, values, rows
     (100, 2, 1000),
 )
 NOISES = (0.0, 0.05)
-FIRST_SEED = 50_000
-"""The estimator was chosen on the seeds from 1,000."""
 
 
 def draw_sample(name: str, shape: Shape, noise: float, seed: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
@@ -62,11 +60,3 @@ def draw_sample(name: str, shape: Shape, noise: float, seed: int) -> tuple[NDArr
     labels = (rng.random(n_rows) < RULES[name].probability(codes, n_values)).astype(np.int64)
     labels ^= rng.random(n_rows) < noise
     return codes, labels
-
-
-def recovery(score: NDArray[np.float64], n_relevant: int) -> tuple[float, float]:
-    """Whether all relevant features stand above all others (1 or 0), and the AUC, in which ties count half."""
-    score = np.nan_to_num(score, nan=-1.0)
-    relevant, rest = score[:n_relevant], score[n_relevant:]
-    auc = (relevant[:, None] > rest).mean() + 0.5 * (relevant[:, None] == rest).mean()
-    return float(relevant.min() > rest.max()), float(auc)

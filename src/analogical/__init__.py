@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from analogical.questions.evidence import Evidence, Transition, Transitions, evidence, transitions
     from analogical.questions.interactions import Interaction, Interactions, interactions
     from analogical.questions.redundancies import Dependency, NearCopy, Redundancies, redundancies
-    from analogical.questions.relaxed import relaxed_index
     from analogical.questions.relevance import FeatureColumn, Points, Relevance, Settings, ari_score, relevance
     from analogical.questions.report import Report, report
     from analogical.questions.select import Carried, Selection, select
@@ -59,7 +58,6 @@ __all__ = [
     "interactions",
     "load_table",
     "redundancies",
-    "relaxed_index",
     "relevance",
     "report",
     "select",
@@ -75,7 +73,6 @@ _HOMES = {
     "questions.evidence": ("Evidence", "Transition", "Transitions", "evidence", "transitions"),
     "questions.interactions": ("Interaction", "Interactions", "interactions"),
     "questions.redundancies": ("Dependency", "NearCopy", "Redundancies", "redundancies"),
-    "questions.relaxed": ("relaxed_index",),
     "questions.relevance": ("FeatureColumn", "Points", "Relevance", "Settings", "ari_score", "relevance"),
     "questions.report": ("Report", "report"),
     "questions.select": ("Carried", "Selection", "select"),

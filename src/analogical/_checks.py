@@ -13,7 +13,6 @@ __all__ = [
     "check_confidence",
     "check_limit",
     "check_number",
-    "check_radius",
     "check_whole",
     "is_whole",
     "seed_from",
@@ -65,14 +64,6 @@ def check_confidence(confidence: Any) -> float:
 def check_limit(limit: Any) -> int | None:
     """The number of pairs to show; None for all."""
     return None if limit is None else check_whole("limit", limit, low=0, other=", or None for all pairs")
-
-
-def check_radius(radius: Any, n_features: int) -> Any:
-    """A radius from 1 to the number of features, or "auto"."""
-    if isinstance(radius, str) and radius == "auto":
-        return radius
-    about = f" (the table has {n_features} features)"
-    return check_whole("radius", radius, low=1, high=n_features, about=about, other=' or "auto"')
 
 
 def seed_from(random_state: Any) -> int | None:

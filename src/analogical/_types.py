@@ -137,6 +137,7 @@ NoteKind = Literal[
     "groups-name-kept",
     "looks-like-groups",
     "leak",
+    "screened",
     "label-missing",
     "label-binned",
     "missing-value",

@@ -7,50 +7,26 @@ is one more entry in :data:`METHODS`.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import Bools, CodedRows, Floats, Ints, Positions
+from analogical._types import CodedRows, Floats, Ints, Positions
 from analogical.columns.integers import dense_codes
-from analogical.count.groups import are_few, count_keys
+from analogical.count.groups import count_keys
 from analogical.count.pairs import count_pairs
 from analogical.errors import InputError, MissingDependencyError
-from analogical.estimate.radius import relaxed_scores
 from analogical.estimate.status import ari_of, score_pairs
 
-__all__ = [
-    "LONG",
-    "MAX_ROWS",
-    "METHODS",
-    "Method",
-    "choose_methods",
-    "greedy_order",
-    "normalise",
-    "one_hot",
-    "paper_index",
-]
+__all__ = ["MAX_ROWS", "METHODS", "Method", "choose_methods", "normalise", "one_hot", "paper_index"]
 
 Codes = NDArray[Any]
 """Shape (rows, features); whole numbers from 0, compared for equality only."""
 Labels = NDArray[Any]
-Criterion = Literal["jmi", "cmim"]
 
 MAX_ROWS = 3_000
 """Rows that slow methods are given by default."""
-MAX_PICKS = 50
-"""Features that JMI and CMIM choose one after the other; the cost is proportional to it."""
-ROUNDING = float(np.finfo(np.float64).eps)
-"""Terms of the mutual information below this are the rounding error of 0, as in scikit-learn's mutual_info_score."""
-MAX_CLASSES = 100
-"""ReliefF is not run on more classes: it would take minutes on a few thousand rows."""
-BLOCK = 1024
-"""Rows that Relief compares with all others at a time."""
-LONG = 5.0
-"""Seconds beyond which a method is run only if it is requested by name."""
-TIES = 1e-10
-"""Differences of information, in nats, that count as ties."""
 
 
 @dataclass(frozen=True)
@@ -76,38 +52,32 @@ class Method:
     """One score per feature; None if the method needs the table itself, as ours does to bin numbers again."""
     is_slow: bool = False
     """Whether large tables have to be sampled."""
-    seconds: Callable[[int, int], float] = lambda _rows, _features: 0.0
-    """Estimated time for a number of rows and features, measured on one core, a little high. Nothing is timed, so that
-    the methods left out do not depend on the load of the machine."""
+    costs: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Seconds of one core per feature, per row and feature, and per pair of rows and feature, a little high. Nothing is
+    timed, so that the methods left out do not depend on the load of the machine."""
     package: str | None = None
     """Module of the optional extra ``compare`` that the method needs."""
 
     def __call__(self, codes: Codes, labels: Labels, rng: np.random.Generator, weights: Ints | None = None) -> Floats:
         """Score every feature."""
-        self.check_installed()
-        if self.score is None:
-            raise InputError(f"The method {self.name!r} needs the table, not its codes; use analogical.compare.")
-        return self.score(_coded(codes, labels, weights), rng)
-
-    def check_installed(self) -> None:
-        """Refuse a method whose library is not installed."""
         if not self.is_available:
             raise MissingDependencyError(
                 f"The method {self.name!r} needs {self.package}, which is not installed."
                 ' Install it with: pip install "analogical[compare]"'
             )
-
-    def __reduce__(self) -> tuple[Callable[[str], "Method"], tuple[str]]:
-        """Pickle by name, as functions are."""
-        return _method, (self.name,)
+        if self.score is None:
+            raise InputError(f"The method {self.name!r} needs the table, not its codes; use analogical.compare.")
+        return self.score(_coded(codes, labels, weights), rng)
 
     @property
     def is_available(self) -> bool:
         """Whether the library that the method needs is installed."""
         return self.package is None or find_spec(self.package) is not None
 
-
-# ---------------------------------------------------------------- the paper's index
+    def seconds(self, n_rows: int, n_features: int) -> float:
+        """About how long the method takes."""
+        each, per_row, per_pair = self.costs
+        return n_features * (each + per_row * n_rows + per_pair * n_rows**2)
 
 
 def paper_index(codes: Codes, labels: Labels) -> Floats:
@@ -132,118 +102,51 @@ def _coded(codes: Codes, labels: Labels, weights: Ints | None = None) -> CodedRo
     return CodedRows(dense, classes[:, 0], n_values, len(known), weights)
 
 
-# ---------------------------------------------------------------- chi-square, and information of one or two features
+# ---------------------------------------------------------------- the methods
 
 
-class Cells(NamedTuple):
-    """The combinations of a value and a label that occur, with their numbers of rows."""
-
-    rows: Floats
-    value: Positions
-    rows_of_value: Floats
-    rows_of_label: Floats
+def _ari(rows: CodedRows, _: np.random.Generator) -> Floats:
+    """The paper's index; NaN without pairs."""
+    return score_pairs(count_pairs(rows))
 
 
-def _cross(column: Codes, rows: CodedRows) -> Cells:
-    """A column of codes crossed with the label, without combinations that do not occur: they may be very many."""
-    keys = column.astype(np.int64) * rows.n_labels + rows.labels
-    occurring, counts = count_keys(keys, int(keys.max()) + 1, rows.weights)
-    sizes = counts.astype(np.float64)
-    value, label = np.divmod(occurring, rows.n_labels)
-    rows_of_value, rows_of_label = (np.bincount(of, sizes).astype(np.float64)[of] for of in (value, label))
-    return Cells(sizes, value, rows_of_value, rows_of_label)
-
-
-def _each(measure: Callable[[Cells], float], rows: CodedRows) -> Floats:
-    """A measure of every feature with the label."""
-    return np.array([measure(_cross(column, rows)) for column in rows.codes.T])
-
-
-def _pearson(cells: Cells) -> float:
-    """Pearson's chi-square statistic; NaN with a single class. An empty cell contributes its expected count."""
-    n = float(cells.rows.sum())
-    if (cells.rows_of_label == n).all():
-        return np.nan
-    expected = cells.rows_of_value * cells.rows_of_label / n
-    rows_of_value, rows_with_its_labels = (
-        np.bincount(cells.value, sizes) for sizes in (cells.rows, cells.rows_of_label)
-    )
-    empty = rows_of_value * (n - rows_with_its_labels) / n
-    return float(((cells.rows - expected) ** 2 / expected).sum() + empty.sum())
-
-
-def _information(cells: Cells) -> float:
-    """Mutual information: sum of p(value, label) log(p(value, label) / (p(value) p(label))), in nats."""
-    n = cells.rows.sum()
-    terms = cells.rows / n * np.log(cells.rows / cells.rows_of_value * (n / cells.rows_of_label))
-    return max(float(terms[np.abs(terms) > ROUNDING].sum()), 0.0)
-
-
-# ---------------------------------------------------------------- features chosen one after the other
-
-
-def greedy_order(codes: Codes, labels: Labels, k: int, criterion: Criterion) -> tuple[int, ...]:
-    """The first k features that JMI or CMIM choose, in the order chosen; ties go to the earlier column.
-
-    The first one has the most information on the label, I(f; y). Each further one has the largest sum over the
-    chosen features s of I(f, s; y) (JMI), or the largest minimum over them of I(f; y | s) (CMIM). Costs O(k n m).
-
-    Examples
-    --------
-    The label is 2a + b; the second column, a copy of a, adds nothing to a:
-
-    >>> codes = np.array([(a, a, b) for a in (0, 1, 2) for b in (0, 1)])
-    >>> greedy_order(codes, 2 * codes[:, 0] + codes[:, 2], 2, "cmim")
-    (0, 2)
-    """
-    return tuple(_greedy_order(_coded(codes, labels), k, criterion)[:k].tolist())
-
-
-def _greedy_order(rows: CodedRows, k: int, criterion: Criterion) -> Positions:
-    """All features: the first k in the order chosen, then the others by the criterion.
-
-    I(f, s; y) = I(f; y | s) + I(s; y), and the last term is the same for all f. So JMI adds up I(f; y | s) where CMIM
-    takes its minimum (Brown et al., 2012).
-    """
-    alone = _each(_information, rows)
-    value, chosen = alone, []
-    is_left = np.ones(rows.n_features, np.bool_)
-    for place in range(min(k, rows.n_features)):
-        candidates = np.flatnonzero(is_left)
-        pick = int(candidates[np.argmax(value[candidates] >= value[candidates].max() - TIES)])
-        chosen.append(pick)
-        is_left[pick] = False
-        if place + 1 < k:
-            given = _together_with(pick, is_left, rows) - alone[pick]
-            value = given if place == 0 else value + given if criterion == "jmi" else np.minimum(value, given)
-    rest = np.flatnonzero(is_left)
-    return np.append(chosen, rest[np.argsort(-np.round(value[rest], 10), kind="stable")]).astype(np.intp)
-
-
-def _together_with(pick: int, is_left: Bools, rows: CodedRows) -> Floats:
-    """Joint information of the pick with each feature that is left; -inf for the others."""
-    picked = rows.codes[:, pick].astype(np.int64)
-    information = np.full(rows.n_features, -np.inf)
-    for f in np.flatnonzero(is_left):
-        pairs = picked * rows.n_values[f] + rows.codes[:, f]
-        if not are_few(int(rows.n_values[pick] * rows.n_values[f]), len(pairs)):
-            pairs = np.unique(pairs, return_inverse=True)[1]
-        information[f] = _information(_cross(pairs, rows))
-    return information
-
-
-def _places(rows: CodedRows, criterion: Criterion) -> Floats:
-    """The rank of every feature from the end: n for the feature chosen first, 1 for the last of n.
-
-    Values of the criterion cannot be compared, because they depend on the features chosen before.
-    """
-    order = _greedy_order(rows, MAX_PICKS, criterion)
-    scores = np.empty(len(order), np.float64)
-    scores[order] = np.arange(len(order), 0, -1)
+def _chi_square(rows: CodedRows, _: np.random.Generator) -> Floats:
+    """Pearson's chi-square statistic; NaN with a single class. Textbook: scipy.stats.chi2_contingency."""
+    scores = np.full(rows.n_features, np.nan)
+    for feature in range(rows.n_features):
+        sizes, value, of_value, of_label = _cells(rows, feature)
+        n = float(sizes.sum())
+        if (of_label < n).any():
+            expected = of_value * of_label / n
+            # a combination that does not occur contributes its expected count
+            rows_of_value, rows_with_its_labels = (np.bincount(value, of) for of in (sizes, of_label))
+            empty = rows_of_value * (n - rows_with_its_labels) / n
+            scores[feature] = ((sizes - expected) ** 2 / expected).sum() + empty.sum()
     return scores
 
 
-# ---------------------------------------------------------------- forests and neighbours
+def _mutual_information(rows: CodedRows, _: np.random.Generator) -> Floats:
+    """Mutual information in nats. Textbook: sklearn.metrics.mutual_info_score."""
+    scores = np.zeros(rows.n_features)
+    for feature in range(rows.n_features):
+        sizes, _value, of_value, of_label = _cells(rows, feature)
+        terms = sizes / sizes.sum() * np.log(sizes / of_value * (sizes.sum() / of_label))
+        # smaller terms are the rounding error of 0, as in scikit-learn
+        scores[feature] = max(float(terms[np.abs(terms) > np.finfo(np.float64).eps].sum()), 0.0)
+    return scores
+
+
+def _cells(rows: CodedRows, feature: int) -> tuple[Floats, Positions, Floats, Floats]:
+    """The combinations of a value and a label that occur: rows, value, rows of the value, rows of the label.
+
+    Possible ones may be too many for a table, and rows have weights; scikit-learn's functions take neither.
+    """
+    keys = rows.codes[:, feature].astype(np.int64) * rows.n_labels + rows.labels
+    occurring, counts = count_keys(keys, int(keys.max()) + 1, rows.weights)
+    sizes = counts.astype(np.float64)
+    value, label = np.divmod(occurring, rows.n_labels)
+    of_value, of_label = (np.bincount(of, sizes).astype(np.float64)[of] for of in (value, label))
+    return sizes, value, of_value, of_label
 
 
 def _forest(rows: CodedRows, rng: np.random.Generator) -> Floats:
@@ -255,16 +158,33 @@ def _forest(rows: CodedRows, rng: np.random.Generator) -> Floats:
     return np.bincount(owner, weights=model.feature_importances_, minlength=rows.n_features).astype(np.float64)
 
 
+def _permutation(rows: CodedRows, rng: np.random.Generator) -> Floats:
+    """Accuracy that the same forest, fitted on two thirds of the rows, loses on the others if a feature is permuted."""
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.inspection import permutation_importance
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    seed, order = int(rng.integers(2**31)), rng.permutation(len(rows.codes))
+    held_out, train = np.split(order, [max(len(order) // 3, 1)])
+    if not len(train):
+        return np.full(rows.n_features, np.nan)
+    forest = RandomForestClassifier(random_state=seed, n_jobs=1)
+    model = make_pipeline(OneHotEncoder(handle_unknown="ignore"), forest).fit(rows.codes[train], rows.labels[train])
+    found = permutation_importance(model, rows.codes[held_out], rows.labels[held_out], random_state=seed)
+    return np.asarray(found.importances_mean, dtype=np.float64)
+
+
 def _relieff(rows: CodedRows, _: np.random.Generator) -> Floats:
     """ReliefF with 10 neighbours, every feature and the label treated as categories, by scikit-rebate.
 
-    NaN with very many classes, most of which have too few rows for neighbours.
+    NaN with more than 100 classes: most have too few rows for neighbours, and it would take minutes.
     """
     from skrebate import ReliefF
 
     class_sizes = np.bincount(rows.labels)
     class_sizes = class_sizes[class_sizes > 0]  # a sample of rows may lack some classes
-    if len(class_sizes) > MAX_CLASSES:
+    if len(class_sizes) > 100:
         return np.full(rows.n_features, np.nan)
     model = ReliefF(
         n_features_to_select=rows.n_features,
@@ -287,11 +207,11 @@ def _relief(rows: CodedRows, _: np.random.Generator) -> Floats:
     indicators, owner = one_hot(codes, fewest=2)  # a value of a single row agrees with no other row
     small = indicators.astype(np.float32)  # whole numbers, so agreements stay exact
     total = np.zeros(indicators.shape[1])
-    for start in range(0, len(codes), BLOCK):
-        anchors = indicators[start : start + BLOCK]
-        agreements = small[start : start + BLOCK] @ small.T
+    for start in range(0, len(codes), 1024):
+        anchors = indicators[start : start + 1024]
+        agreements = small[start : start + 1024] @ small.T
         agreements[np.arange(len(anchors)), np.arange(start, start + len(anchors))] = -1
-        same = labels[start : start + BLOCK, None] == labels[None, :]
+        same = labels[start : start + 1024, None] == labels[None, :]
         for sign, is_candidate in ((1, same), (-1, ~same)):  # agreeing with hits counts for, with misses against
             near = np.where(is_candidate, agreements, -1)
             best = near.max(axis=1, keepdims=True)
@@ -318,17 +238,6 @@ def one_hot(codes: Codes, fewest: int = 1) -> tuple[Floats, Positions]:
     return np.concatenate(parts, axis=1).astype(np.float64), owner
 
 
-# ---------------------------------------------------------------- the table of methods
-
-
-def _greedy_seconds(n_rows: int, n_features: int) -> float:
-    return 1.6e-8 * n_rows * n_features * min(n_features, MAX_PICKS)
-
-
-def _method(name: str) -> Method:
-    return METHODS[name]
-
-
 METHODS = {
     method.name: method
     for method in (
@@ -338,48 +247,24 @@ METHODS = {
             "size of the effect given the deciding set, ranked as score does: effects by size, then unclear ones by p",
             None,
         ),
-        Method(
-            "ari",
-            "ARI",
-            "share of pairs that differ on this feature only whose labels differ",
-            lambda rows, _: score_pairs(count_pairs(rows)),
-        ),
-        Method(
-            "relaxed",
-            "ARI relaxed",
-            "the index with rows at larger distances compared too, near ones with more weight",
-            lambda rows, _: relaxed_scores(rows),
-        ),
-        Method(
-            "chi2",
-            "χ²",
-            "Pearson's chi-square of the feature's values and the label",
-            lambda rows, _: _each(_pearson, rows),
-        ),
-        Method(
-            "mi", "MI", "mutual information of the feature and the label", lambda rows, _: _each(_information, rows)
-        ),
-        Method(
-            "jmi",
-            "JMI",
-            "joint mutual information with the features chosen before, summed; the score is the place in that order",
-            lambda rows, _: _places(rows, "jmi"),
-            seconds=_greedy_seconds,
-        ),
-        Method(
-            "cmim",
-            "CMIM",
-            "smallest mutual information given one of the features chosen before; the score is the place in that order",
-            lambda rows, _: _places(rows, "cmim"),
-            seconds=_greedy_seconds,
-        ),
+        Method("ari", "ARI", "share of pairs that differ on this feature only whose labels differ", _ari),
+        Method("chi2", "χ²", "Pearson's chi-square of the feature's values and the label", _chi_square),
+        Method("mi", "MI", "mutual information of the feature and the label", _mutual_information),
         Method(
             "forest",
             "Forest",
             "impurity importance in a random forest of 100 trees on indicators (scikit-learn)",
             _forest,
             is_slow=True,
-            seconds=lambda n_rows, n_features: 0.6 + 4e-6 * n_rows * n_features,
+            costs=(0.0, 4e-6, 0.0),
+        ),
+        Method(
+            "permutation",
+            "Permutation",
+            "accuracy that such a forest loses on held-out rows if the feature is permuted (scikit-learn)",
+            _permutation,
+            is_slow=True,
+            costs=(0.06, 5e-5, 0.0),
         ),
         Method(
             "relief",
@@ -387,7 +272,7 @@ METHODS = {
             "Kira and Rendell's Relief over all rows, averaged over equally near neighbours",
             _relief,
             is_slow=True,
-            seconds=lambda n_rows, n_features: 6e-8 * n_rows**2 + 6e-10 * n_rows**2 * n_features,
+            costs=(0.0, 0.0, 1.5e-9),
         ),
         Method(
             "relieff",
@@ -395,7 +280,7 @@ METHODS = {
             "ReliefF with 10 neighbours (scikit-rebate)",
             _relieff,
             is_slow=True,
-            seconds=lambda n_rows, n_features: 5e-8 * n_rows**2 * n_features,
+            costs=(0.0, 0.0, 5e-8),
             package="skrebate",
         ),
     )

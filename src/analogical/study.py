@@ -23,7 +23,6 @@ from analogical.count.listing import ListedRows
 from analogical.count.pairs import count_pairs, find_contexts
 from analogical.count.threads import n_threads_for
 from analogical.errors import InputError
-from analogical.estimate.deciding import COPY, MOST_MEMBERS, MOST_TRIED, Decider, Deciding
 from analogical.estimate.dependencies import (
     Dependencies,
     confirmed,
@@ -37,8 +36,8 @@ from analogical.estimate.groups import group_p_value, varies_within_groups
 from analogical.estimate.sizes import EffectSums, Size, measure_size_of_groups, measure_sizes
 from analogical.estimate.status import LEVEL
 from analogical.estimate.tests import Tested, adjust_for_features, pools_contexts, test_stack
-from analogical.estimate.votes import Voting
 from analogical.outside import encode_outside, is_outside
+from analogical.search import COPY, MOST_MEMBERS, MOST_TRIED, Decider, Deciding, Voting
 
 __all__ = [
     "Asked",
@@ -175,7 +174,6 @@ class Study:
     evidence(study, feature)     which pairs of rows show its effect
     transitions(study, feature)  how values and labels change in its pairs
     redundancies(study)          which features carry the same information
-    relaxed_index(study)         a screen for features that act only together
     compare(study)               what other methods say
     report(study)                all of this on one page
     """
@@ -494,7 +492,7 @@ class Study:
         members = list(self.searched.columns)
         while len(members) < min(MOST_MEMBERS, len(self.decider.varying)):
             gains = self.decider.further(members, self.searched.together)
-            tried = sorted(gains, key=lambda i: (-round(gains[i].gain, 6), int(self.rank[i])))[:MOST_TRIED]
+            tried = sorted(gains, key=lambda i: (-round(gains[i], 6), int(self.rank[i])))[:MOST_TRIED]
             p = np.ones(self.n_features)
             contexts = {i: self._beside(i, members) for i in [*tried, *(int(self.owner[c]) for c in members)]}
             testable = {i: context for i, context in contexts.items() if context.same_as is None}
@@ -543,6 +541,12 @@ class Study:
         return float(sample.answers[question][feature])
 
     @property
+    def search_notes(self) -> tuple[Note, ...]:
+        """The notes, and how many features the search for the deciding set tried in sets of two and three, if not all."""
+        counts = (len(self.decider.varying), *map(len, self.decider.screened.values()))
+        return self.notes if len(set(counts)) == 1 else (*self.notes, Note("screened", (), counts))
+
+    @property
     def sample(self) -> "Study":
         """The study of the rows searched: this study if it has few rows.
 
@@ -573,18 +577,8 @@ class Study:
         """The search for the deciding set."""
         if self.sample is not self:
             return self.sample.decider
-        # not self below: a study must not refer to itself
-        n_jobs, searched, n_bins, rank = self.n_jobs, self.rows, self.table.n_bins, self.rank
         rows = self.rows_of(range(len(self.owner)))
-
-        def by_relaxed_index() -> Positions:
-            from analogical.estimate.radius import relaxed_scores  # slow to import, and few tables need it
-
-            few_rows = searched.take(evenly(len(searched.codes), 1_000))
-            scores = np.nan_to_num(relaxed_scores(few_rows, n_bins=n_bins, n_jobs=n_jobs), nan=-1.0)
-            return np.lexsort((rank, -scores.round(6)))
-
-        return Decider(Voting(rows, n_threads_for(n_jobs, rows.codes.size)), self.owner, by_relaxed_index, self.rank)
+        return Decider(Voting(rows, n_threads_for(self.n_jobs, rows.codes.size)), self.owner, self.rank)
 
     @cached_property
     def searched(self) -> Deciding:

@@ -5,7 +5,7 @@ import pytest
 from conftest import coded, random_table
 
 from analogical.count.given import Cells
-from analogical.count.groups import collapse_rows, draw_rows, evenly, merge_rows, number_groups
+from analogical.count.groups import collapse_rows, evenly, merge_rows, number_groups
 
 SHAPES = [(30, 1, 2), (40, 5, 3), (60, 7, 300), (50, 64, 2), (50, 65, 2), (40, 200, 3), (40, 5, 70_000), (1, 3, 2)]
 
@@ -96,17 +96,3 @@ def test_rows_that_are_taken_evenly_hold_the_first_and_the_last():
     assert evenly(5, 5).tolist() == evenly(5, 9).tolist() == [0, 1, 2, 3, 4]
     found = evenly(1001, 11).tolist()
     assert found == list(range(0, 1001, 100))
-
-
-def test_no_row_is_drawn_more_often_than_it_is_there():
-    rows = table(40, 3, 4)
-    rng = np.random.default_rng(0)
-    every = draw_rows(rows, 40, rng)
-    assert every.codes.tolist() == rows.codes.tolist()
-    weights = np.arange(40) % 4
-    weights[-1] = 50  # nearly half of the rows are the last one
-    assert draw_rows(rows.weighted(weights), int(weights.sum()), rng).weights.tolist() == weights[weights > 0].tolist()
-    drawn = draw_rows(rows.weighted(weights), 60, rng)
-    assert drawn.weights.sum() == 60
-    assert 15 < drawn.weights[-1] < 40
-    assert drawn.codes[-1].tolist() == rows.codes[-1].tolist()

@@ -14,7 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from analogical import AnalogicalSelector, InputError, load_table, relevance, select
-from analogical.estimate.votes import Voting
+from analogical._types import Note
+from analogical.search import Voting
 from analogical.show.views import view_of
 
 
@@ -65,7 +66,7 @@ def test_gains_and_what_is_explained_are_those_of_slow_loops():
     order = [int(name[1:]) for name in found.features]
     start = naive_log_likelihood(rows.tolist(), labels.tolist(), [])
     values = [start, *naive_follow(rows.tolist(), labels.tolist(), order)]
-    n_counted = sum(why != "index" for why in found.why)
+    n_counted = sum(why != "next" for why in found.why)
     assert found.features[:2] == ("x0", "x1")
     assert found.stop <= n_counted
     assert found.gain[:n_counted] == pytest.approx(np.diff(values)[:n_counted])
@@ -90,7 +91,7 @@ def test_a_significant_feature_gains_over_all_those_before_it_and_a_constant_one
     assert found.gain == pytest.approx(np.diff(values))
     rows[:, 4] = 1
     last = select(rows, labels, k=5)
-    assert (last.features[-1], last.why[-1], last.gain[-1]) == ("x4", "index", 0.0)
+    assert (last.features[-1], last.why[-1], last.gain[-1]) == ("x4", "next", 0.0)
 
 
 def test_without_k_it_is_the_deciding_set_of_relevance(survey, monks):
@@ -124,7 +125,7 @@ def test_k_features_are_chosen_if_asked_for(survey):
     found = select(survey, "churned", 6)
     assert len(found) == found.k == 6
     assert found.features[:4] == whole.features
-    assert found.why[4:] == ("index", "index")
+    assert found.why[4:] == ("next", "next")
     assert found.explained[3] == found.explained[5]
     everything = select(survey, "churned", 99)
     assert len(everything) == 9
@@ -225,11 +226,25 @@ def test_words_of_a_selection(monks, survey):
     assert text.startswith("5 of 9 features explain 31.8 % of 'churned' together.")
     assert "act together" in text
     words = " ".join(text.split())
-    assert "Without k, 4 features would be selected. The last ones follow the relaxed index." in words
+    assert "Without k, 4 features would be selected. The last ones gain too little." in words
     assert "Left out, because they add little to town: TOWN." in words
     assert "No other feature adds more than chance would, or is significant; " in repr(select(survey, "churned"))
     assert "All features were selected." in repr(select(monks[["jacket_color", "class"]], "class"))
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_wide_tables_say_among_how_many_features_sets_were_tried():
+    X = np.random.default_rng(0).integers(0, 3, (300, 400))
+    y = (X[:, 40] > 0) ^ (X[:, 90] > 0)
+    found = select(X, y)
+    assert set(found.features) == {"x40", "x90"}
+    assert relevance(X, y).notes == found.notes == (Note("screened", (), (400, 400, 107)),)
+    assert relevance(X, y, given=[]).notes == select(X[:, :100], y).notes == ()
+    assert view_of(found).notes == (
+        "the search for the deciding set tried sets of three among 107 of 400 features, those that predict the label"
+        " best alone",
+    )
+    assert "some sets of features not tried" in repr(found)
 
 
 def test_rare_classes_are_said_to_vote_as_one():

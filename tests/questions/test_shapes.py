@@ -6,7 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from analogical import compare, interactions, redundancies, relaxed_index, relevance, report, select
+from analogical import compare, interactions, redundancies, relevance, report, select
 
 SECONDS = 10
 """Processor time that each may take; on a quiet machine it is about one."""
@@ -31,13 +31,11 @@ def measured():
     return call
 
 
-@pytest.mark.parametrize("verb", [relevance, select, relaxed_index])
+@pytest.mark.parametrize("verb", [relevance, select])
 @pytest.mark.parametrize("n_rows", [3, 100])
 def test_thousands_of_copies(measured, verb, n_rows):
     kinds = np.arange(n_rows) % 2
-    found = measured(verb, np.repeat(kinds[:, None], 3_000, axis=1), kinds)
-    if verb is relaxed_index:
-        assert (found == found[0]).all()
+    assert measured(verb, np.repeat(kinds[:, None], 3_000, axis=1), kinds).n_rows == n_rows
 
 
 def test_thousands_of_copies_are_one_group_of_redundant_columns(measured):

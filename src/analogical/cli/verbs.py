@@ -233,7 +233,8 @@ def compare(
     max_rows: Annotated[
         int,
         typer.Option(
-            metavar="N", help="Maximum number of rows, drawn at random, for slow methods: forest, relief, relieff."
+            metavar="N",
+            help="Maximum number of rows, drawn at random, for slow methods: forest, permutation, relief, relieff.",
         ),
     ] = 3_000,
     seed: Seed = 0,

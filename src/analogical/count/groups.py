@@ -15,7 +15,6 @@ __all__ = [
     "collapse_rows",
     "count_cells",
     "count_keys",
-    "draw_rows",
     "equal_columns",
     "evenly",
     "first_rows",
@@ -89,16 +88,6 @@ def merge_rows(rows: CodedRows) -> CodedRows:
     held = weights > 0
     merged = rows.weighted(None).take(first[held])
     return merged if (weights == 1).all() else merged.weighted(weights[held])
-
-
-def draw_rows(rows: CodedRows, n_drawn: int, rng: "np.random.Generator") -> CodedRows:
-    """Rows drawn without replacement; a row of weight w counts as w rows."""
-    if rows.weights is None:
-        return rows.take(np.sort(rng.choice(len(rows.codes), n_drawn, replace=False)))
-    ends = np.cumsum(rows.weights)
-    drawn = np.searchsorted(ends, rng.choice(int(ends[-1]), n_drawn, replace=False), side="right")
-    places, times = np.unique(drawn, return_counts=True)
-    return rows.take(places).weighted(times)
 
 
 def evenly(n_rows: int, n_taken: int) -> Positions:

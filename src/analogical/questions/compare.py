@@ -11,18 +11,14 @@ from analogical._results import Result, entry_at, json_ready
 from analogical._types import CodedRows, Floats, Ints, Note, Positions
 from analogical.columns.choosing import as_list
 from analogical.columns.rules import ColumnOptions
-from analogical.questions.relaxed import relaxed_index
 from analogical.questions.relevance import relevance
-from analogical.rivals import LONG, MAX_ROWS, METHODS, Method, choose_methods, normalise
+from analogical.rivals import MAX_ROWS, Method, choose_methods, normalise
 from analogical.study import study_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["Comparison", "compare"]
-
-MAX_SHUFFLED = 10_000_000
-"""Samples are drawn by shuffling up to this many rows; of more, which only weights can represent, without a shuffle."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,8 +142,8 @@ def compare(
         Names from ``analogical.rivals.METHODS``. If not given, all that are installed and take a few seconds at most
         on a table of this size; ``left_out`` names the others.
     max_rows : int
-        Maximum number of rows, drawn at random, for slow methods: Relief and ReliefF, which compare all rows with each
-        other, and the random forest. The result says so.
+        Maximum number of rows, drawn at random, for slow methods: the random forest, alone and with permutations, and
+        Relief and ReliefF, which compare all rows with each other. The result says so.
     random_state : int, RandomState or None
         Seed of that sample and of the forest.
     **columns : options of columns
@@ -161,14 +157,11 @@ def compare(
     Notes
     -----
     ``"effect"`` is :func:`analogical.relevance` with its defaults: its score is the effect, its ranks are those of
-    :meth:`analogical.Relevance.ranking`, which puts effects before larger ones that are unclear. ``"ari"`` and
-    ``"relaxed"`` are the paper's exact index and the relaxed one.
+    :meth:`analogical.Relevance.ranking`, which puts effects before larger ones that are unclear. ``"ari"`` is the
+    paper's exact index.
 
     The scores of different methods have different scales and mean different things; compare their ranks, and
     how a method's shares are spread. χ² and MI score one feature at a time and cannot detect an interaction.
-    JMI and CMIM choose one feature after the other; their score is the place in that order, n for the first of n
-    features, and says nothing about distances. After 50 features the others follow by their current criterion.
-    The relaxed index bounds its own work on large tables, with a fixed seed (see :func:`analogical.relaxed_index`).
 
     Examples
     --------
@@ -180,15 +173,17 @@ def compare(
     >>> result.ranks["ari"].tolist(), result.ranks["chi2"].tolist()
     ([1, 1, 3], [1, 1, 1])
     """
-    max_rows = check_whole("max_rows", max_rows, low=2)
-    seed = seed_from(random_state)
-    chosen = () if methods is None else choose_methods(as_list(methods, "methods"))
-    installed = [method.name for method in METHODS.values() if method.is_available]
+    max_rows, seed = check_whole("max_rows", max_rows, low=2), seed_from(random_state)
+    chosen = choose_methods(None if methods is None else as_list(methods, "methods"))
     study = study_of(compare, X, y, columns, without=("groups",), needs_rows=True)
-    table, rows = study.table, study.rows
-    left_out = tuple(name for name in installed if _is_long(METHODS[name], rows, max_rows)) if methods is None else ()
+    table, rows, left_out = study.table, study.rows, list[str]()
     if methods is None:
-        chosen = choose_methods([name for name in installed if name not in left_out])
+        chosen = tuple(method for method in chosen if method.is_available)
+        for method in chosen:  # one that takes weights sees each distinct row once
+            n_rows = min(rows.n_rows, max_rows) if method.is_slow else len(rows.codes)
+            if method.seconds(n_rows, rows.n_features) > 5:
+                left_out.append(method.name)
+        chosen = tuple(method for method in chosen if method.name not in left_out)
     scores, ranks = {}, {}
     for method in chosen:
         rng = np.random.default_rng(seed)
@@ -196,12 +191,11 @@ def compare(
             ours = relevance(study)
             scores[method.name], ranks[method.name] = ours.effect, np.argsort(ours.order()) + 1
             continue
-        method.check_installed()
-        if method.name == "relaxed":  # which also merges the bins of numbers; codes alone do not tell them
-            scores[method.name] = relaxed_index(study)
-        else:
-            scores[method.name] = method.score(_draw(rows, max_rows, rng) if method.is_slow else rows, rng)
-        ranks[method.name] = _ranks(scores[method.name])
+        drawn = _draw(rows, max_rows, rng) if method.is_slow else rows
+        scores[method.name] = method(drawn.codes, drawn.labels, rng, drawn.weights)
+        # 1 for the best; scores that are equal up to rounding share the better rank, NaN comes last
+        keys = np.where(np.isnan(scores[method.name]), -np.inf, np.round(scores[method.name], 12))
+        ranks[method.name] = len(keys) - np.searchsorted(np.sort(keys), keys, side="right") + 1
     return Comparison(
         names=table.names,
         label=table.label,
@@ -212,33 +206,16 @@ def compare(
         max_rows=max_rows,
         seed=seed,
         sampled=tuple(method.name for method in chosen if method.is_slow and rows.n_rows > max_rows),
-        left_out=left_out,
+        left_out=tuple(left_out),
         notes=study.notes,
         backend=table.backend,
     )
 
 
-def _is_long(method: Method, rows: CodedRows, max_rows: int) -> bool:
-    """Whether a method would take more than a few seconds; a method that takes weights sees each distinct row once."""
-    n_rows = min(rows.n_rows, max_rows) if method.is_slow else len(rows.codes)
-    return method.seconds(n_rows, rows.n_features) > LONG
-
-
 def _draw(rows: CodedRows, max_rows: int, rng: np.random.Generator) -> CodedRows:
     """A random sample of at most ``max_rows`` rows, in order; a row with a weight is repeated as often."""
     n_rows = rows.n_rows
-    if n_rows <= max_rows:
-        drawn = np.arange(n_rows)
-    elif n_rows <= MAX_SHUFFLED:
-        drawn = np.sort(rng.permutation(n_rows)[:max_rows])
-    else:
-        drawn = np.sort(rng.choice(n_rows, max_rows, replace=False, shuffle=False))
+    drawn = np.sort(rng.choice(n_rows, min(n_rows, max_rows), replace=False, shuffle=False))
     if rows.weights is not None:
         drawn = np.searchsorted(np.cumsum(rows.weights), drawn, side="right")
     return rows.weighted(None).take(drawn)
-
-
-def _ranks(scores: Floats) -> Ints:
-    """1 for the best; scores that are equal up to rounding share the better rank, NaN comes last."""
-    keys = np.where(np.isnan(scores), -np.inf, np.round(scores, 12))
-    return len(keys) - np.searchsorted(np.sort(keys), keys, side="right") + 1

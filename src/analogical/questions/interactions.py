@@ -21,7 +21,6 @@ from analogical.count.groups import count_cells
 from analogical.count.listing import find_squares
 from analogical.count.threads import n_threads_for
 from analogical.errors import InputError
-from analogical.estimate.deciding import SCREENED_COLUMNS, likely_pairs
 from analogical.estimate.interactions import SquareSums, noise_index, rank_pairs, sum_pairs
 from analogical.estimate.status import Status, decide_status
 from analogical.estimate.tests import adjust_for_features
@@ -388,7 +387,7 @@ def interactions(
         n_rows=study.n_rows,
         noise_index=noise_index(study.label_sizes),
         settings=settings_of(study, asked, confidence),
-        notes=study.notes,
+        notes=study.search_notes if asked == "auto" else study.notes,
         study=study,
     )
 
@@ -417,11 +416,11 @@ def _choose_pairs(study: Study, pool: Sequence[int]) -> tuple[list[tuple[int, in
     n_possible = len(features) * (len(features) - 1) // 2
     if n_possible <= MAX_PAIRS:
         return list(combinations(features, 2)), n_possible
-    inside = [int(study.owner[c]) for c in study.deciding]
-    # The pairs that best explain what the deciding set leaves unexplained; of very many features, only some are tried
-    voting, screened = study.decider.voting, study.decider.screened(features, SCREENED_COLUMNS, first=inside)
-    likely = likely_pairs(voting.rows, voting.follow(study.deciding), screened)
-    return sorted({*combinations(sorted({*inside} & {*features}), 2), *likely}), n_possible
+    among = set(features)
+    members = sorted({int(study.owner[c]) for c in study.deciding} & among)
+    # those that best explain what the deciding set leaves unexplained
+    likely = study.decider.likely(study.decider.voting.follow(study.deciding), features, 2)
+    return sorted({*combinations(members, 2), *((i, j) for i, j in likely)}), n_possible
 
 
 # ---------------------------------------------------------------- which features are given

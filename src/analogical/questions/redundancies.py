@@ -9,7 +9,7 @@ from analogical._checks import check_whole
 from analogical._results import Result, entry_at
 from analogical._types import Note
 from analogical.columns.rules import ColumnOptions
-from analogical.estimate.deciding import COPY
+from analogical.search import COPY
 from analogical.study import study_of
 
 if TYPE_CHECKING:

@@ -417,7 +417,7 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
         classes=table.classes,
         n_rows=study.n_rows,
         settings=replace(settings, explained=explained, n_groups=study.n_groups),
-        notes=study.notes,
+        notes=study.search_notes if settings.given == "auto" else study.notes,
     )
 
 

@@ -10,7 +10,7 @@ from analogical._checks import check_whole
 from analogical._results import Result, entry_at, per_entry
 from analogical._types import Floats, Note
 from analogical.columns.rules import ColumnOptions
-from analogical.estimate.deciding import Step, Why
+from analogical.search import Step, Why
 from analogical.study import Duplicates, Study, study_of
 
 if TYPE_CHECKING:
@@ -55,12 +55,12 @@ class Selection(Result):
         Log-likelihood gain of each over those before it, in nats, each row predicted from the other rows. Negative if
         the prediction gets worse.
     explained : ndarray of float
-        Share of the uncertainty of the label that the features up to this one explain, 0 to 1. Features added by the
-        relaxed index do not count.
+        Share of the uncertainty of the label that the features up to this one explain, 0 to 1. Features that come
+        ``"next"`` do not count.
     why : tuple of str
         ``"gain"`` (it gains at least ``need``), ``"interaction"`` (it does so only together with its ``partners``),
-        ``"significant"`` (it gains less, but is significant given the others) or ``"index"`` (neither; it comes next in
-        the order of :func:`analogical.relaxed_index`).
+        ``"significant"`` (it gains less, but is significant given the others) or ``"next"`` (neither; of the features
+        left it gains most).
     partners : tuple of tuples of str
         For each selected feature those that it interacts with, selected or not.
     stop : int
@@ -118,8 +118,8 @@ class Selection(Result):
 
         The lines of the printed table. A bar is the share of the uncertainty of the label that the feature adds: blue
         where its gain reaches the threshold, orange for features that act together, dark grey where the feature is
-        significant only, light grey where it only follows the relaxed index. On the right is the share explained so
-        far. Without ``ax``, a new figure is made.
+        significant only, light grey where it gains too little. On the right is the share explained so far.
+        Without ``ax``, a new figure is made.
         """
         from analogical.plot.features import plot_selection
 
@@ -166,10 +166,12 @@ def select(
 
     With ``k``, members come in the order of their gains. If ``k`` separates features that act only together, the first
     of them is selected without its partners, and ``next_feature`` names the next one. After the deciding set come
-    features that gain ``need``, then those of the relaxed index, copies of selected ones last.
+    the features left, those with the largest gain first, copies of selected ones last.
 
     The set is searched on at most 20,000 evenly spaced rows. The cost is one count of these rows for each feature and
-    step, plus the relaxed index where triples are tried or ``k`` goes beyond the set. The search is greedy.
+    step, plus a matrix product of all values of all features to screen pairs: in 1,500 rows half a minute at 11,000
+    features of three values. Of more features, and of more than about seventy for sets of three, those with the
+    largest gain alone are tried, and a note says how many. The search is greedy.
 
     Examples
     --------
@@ -194,7 +196,7 @@ def select(
     chosen = deciding if k is None else deciding[:k]
     if k is not None:
         chosen += _next_steps(study, chosen, min(k, study.n_features) - len(chosen))
-    voters = [step.column for step in chosen if step.why != "index"]
+    voters = [step.column for step in chosen if step.why != "next"]
     inside = {int(study.owner[step.column]) for step in chosen}
     gains = {f: gain for f, gain in _gains_over(study, voters).items() if f not in inside}
     next_one = _next_one(study, deciding[len(chosen) :], gains)
@@ -215,7 +217,7 @@ def select(
         classes=table.classes,
         n_classes=decider.voting.rows.n_labels,
         n_rows=study.n_rows,
-        notes=study.notes,
+        notes=study.search_notes,
         backend=table.backend,
     )
 
@@ -227,7 +229,7 @@ def _deciding_steps(study: Study) -> list[Step]:
 
 
 def _next_steps(study: Study, chosen: Sequence[Step], n_wanted: int) -> list[Step]:
-    """The next features: those that gain enough, then in the order of the relaxed index."""
+    """The next features: those that gain enough, then the others."""
     steps = list[Step]()
     members = [step.column for step in chosen]
     gains = _gains_over(study, members)
@@ -236,21 +238,20 @@ def _next_steps(study: Study, chosen: Sequence[Step], n_wanted: int) -> list[Ste
         steps.append(_last_step(study, members, "gain"))
         gains = _gains_over(study, members)
     n_left = n_wanted - len(steps)
-    return [*steps, *_steps_by_index(study, members, gains, n_left)] if n_left else steps
+    return [*steps, *_further_steps(study, members, gains, n_left)] if n_left else steps
 
 
-def _steps_by_index(study: Study, members: Sequence[int], gains: dict[int, float], n_wanted: int) -> list[Step]:
-    """Features that gain too little, in the order of the relaxed index; then copies, then constant features."""
+def _further_steps(study: Study, members: Sequence[int], gains: dict[int, float], n_wanted: int) -> list[Step]:
+    """Features that gain too little, the largest gain first; then copies, then constant features."""
     taken, copies = list[int](), list[int]()
-    for feature in study.decider.index.tolist():
+    for feature in sorted(gains, key=lambda f: (-round(gains[f], 6), int(study.rank[f]))):
         if len(taken) == n_wanted:
             break
-        if feature in gains:
-            is_copy = study.copied(feature, [*members, *taken]) is not None
-            (copies if is_copy else taken).append(feature)
+        is_copy = study.copied(feature, [*members, *taken]) is not None
+        (copies if is_copy else taken).append(feature)
     constant = sorted(set(range(study.n_features)) - set(_varying(study)))
     value = study.decider.voting.follow(members, study.searched.together).value
-    return [Step(f, gains.get(f, 0.0), value, "index") for f in [*taken, *copies, *constant][:n_wanted]]
+    return [Step(f, gains.get(f, 0.0), value, "next") for f in [*taken, *copies, *constant][:n_wanted]]
 
 
 class Next(NamedTuple):
@@ -281,10 +282,9 @@ def _gains_over(study: Study, members: Sequence[int]) -> dict[int, float]:
     voting, need = study.decider.voting, study.decider.need
     inside = {int(study.owner[c]) for c in members}
     outside = [f for f in _varying(study) if f not in inside]
-    candidates = voting.candidates(voting.follow(members, study.searched.together), outside)
+    gains = voting.gains(voting.follow(members, study.searched.together), outside)
     return {
-        f: 0.0 if candidate.gain >= need and study.copied(f, members) is not None else candidate.gain
-        for f, candidate in sorted(candidates.items())
+        f: 0.0 if gain >= need and study.copied(f, members) is not None else gain for f, gain in sorted(gains.items())
     }
 
 
@@ -302,8 +302,8 @@ def _carried(study: Study, voters: Sequence[int], gains: dict[int, float]) -> tu
     """Features that predict the label alone and gain too little over the chosen ones, with those that carry them."""
     decider, names = study.decider, study.table.names
     copies = [f for f in gains if f not in decider.alone]
-    alone = {**decider.alone, **decider.voting.candidates(decider.voting.start, copies)}
-    features = [f for f in gains if alone[f].gain >= decider.need > gains[f]]
+    alone = {**decider.alone, **decider.voting.gains(decider.voting.start, copies)}
+    features = [f for f in gains if alone[f] >= decider.need > gains[f]]
     if not features or not voters:
         return ()
     gains_over = {c: _gains_over(study, [c]) for c in voters}
@@ -311,5 +311,5 @@ def _carried(study: Study, voters: Sequence[int], gains: dict[int, float]) -> tu
     for feature in features:
         closest = min(voters, key=lambda c: round(gains_over[c][feature], 6))
         by = [closest] if gains_over[closest][feature] < decider.need else voters
-        carried.append(Carried(names[feature], alone[feature].gain, gains[feature], study.names_of(by)))
+        carried.append(Carried(names[feature], alone[feature], gains[feature], study.names_of(by)))
     return tuple(carried)

@@ -34,8 +34,7 @@ def view_comparison(result: Comparison, *, top: int | None = None) -> View:
         lines=(
             "Score as a share of the method's total, with the rank in parentheses"
             f"{'; ranks of Effect are those of score' if 'effect' in result.ranks else ''}.",
-            *_describe_left_out(result),
-            *_describe_sample(result),
+            *_describe_samples(result),
         ),
         about=(counted(len(result.names), "feature"),),
         explanation=tuple(f"{method.title}: {method.about}" for method in result.methods),
@@ -51,23 +50,20 @@ def describe_not_installed() -> tuple[str, ...]:
     )
 
 
-def _describe_left_out(result: Comparison) -> list[str]:
-    """Which methods were not run, and how to request them."""
-    if not result.left_out:
-        return []
-    titles = [METHODS[name].title for name in result.left_out]
-    names = ",".join([*(method.name for method in result.methods[:1]), *result.left_out])
-    return [
-        f"{list_all(titles)} left out: {verb(titles, 'it takes', 'they take')} more than a few seconds on this table;"
-        f" request {verb(titles, 'it', 'them')} by name, such as methods={names.split(',')!r} (--methods {names})."
-    ]
-
-
-def _describe_sample(result: Comparison) -> list[str]:
-    if not result.sampled:
-        return []
-    titles = list_all([method.title for method in result.methods if method.name in result.sampled])
-    return [
-        f"{titles} used {result.max_rows:,} random rows of {result.n_rows:,} (seed {result.seed}); set max_rows to"
-        " change this."
-    ]
+def _describe_samples(result: Comparison) -> list[str]:
+    """Which methods were not run, with how to request them, and which used a sample."""
+    lines, left_out = [], [METHODS[name].title for name in result.left_out]
+    sampled = list_all([method.title for method in result.methods if method.name in result.sampled])
+    if left_out:
+        names = [*(method.name for method in result.methods[:1]), *result.left_out]
+        lines.append(
+            f"{list_all(left_out)} left out: {verb(left_out, 'it takes', 'they take')} more than a few seconds on this"
+            f" table; request {verb(left_out, 'it', 'them')} by name, such as methods={names!r}"
+            f" (--methods {','.join(names)})."
+        )
+    if sampled:
+        lines.append(
+            f"{sampled} used {result.max_rows:,} random rows of {result.n_rows:,} (seed {result.seed}); set max_rows to"
+            " change this."
+        )
+    return lines

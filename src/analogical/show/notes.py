@@ -89,6 +89,16 @@ def _describe_leak(note: Note) -> str:
     return f"{start} known before the label? If not, leave {them} out with ignore (--ignore)"
 
 
+def _describe_screen(note: Note) -> str:
+    n_features, *n_tried = note.counts
+    sizes = zip(("two", "three"), n_tried, strict=False)
+    limits = [f"sets of {size} among {n:,}" for size, n in sizes if n < n_features]
+    return (
+        f"the search for the deciding set tried {list_all(limits)} of {n_features:,} features, those that predict the"
+        " label best alone"
+    )
+
+
 def _describe_bins(note: Note) -> str:
     what = "dates" if note.kind == "binned-time" else "numbers"
     start = f"{what} in bins: {_with_details(note.columns, note.counts)}"
@@ -144,6 +154,7 @@ NOTES: dict[NoteKind, tuple[str | Callable[[Note], str], str]] = {
         "rows may repeat units",
     ),
     "leak": (_describe_leak, "# that may leak the label"),
+    "screened": (_describe_screen, "some sets of features not tried"),
     "collected": ("X is a lazy frame and was collected", ""),
     "aligned": ("the {first} was aligned with X by its index", ""),
     "index-differs": ("the index of the {first} differs from that of X; rows are matched by position", ""),

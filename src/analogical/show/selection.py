@@ -19,7 +19,7 @@ REASONS: dict[str, StatusWords] = {
     "gain": StatusWords("good", "adds most"),
     "interaction": StatusWords("accent", "act together"),
     "significant": StatusWords("plain", "significant given the others"),
-    "index": StatusWords("muted", "next by the relaxed index"),
+    "next": StatusWords("muted", "next, but gains too little"),
 }
 """Why a feature was selected."""
 
@@ -96,7 +96,7 @@ def _describe_stop(result: Selection) -> str:
     if len(result.features) < result.stop:
         return f"Without k, {counted(result.stop, 'feature')} would be selected; the next is {following}."
     if len(result.features) > result.stop:
-        rest = " The last ones follow the relaxed index." if "index" in result.why else ""
+        rest = " The last ones gain too little." if "next" in result.why else ""
         return f"Without k, {counted(result.stop, 'feature')} would be selected.{rest}"
     if result.next_feature is None:
         return "All features were selected."

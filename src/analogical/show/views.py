@@ -169,7 +169,6 @@ QUESTIONS = {
     "evidence": "which pairs of rows show its effect",
     "transitions": "how values and labels change in its pairs",
     "redundancies": "which features carry the same information",
-    "relaxed_index": "a screen for features that act only together",
     "compare": "what other methods say",
     "report": "all of this on one page",
 }
@@ -183,7 +182,7 @@ def view_study(study: "Study") -> View:
     groups = "" if study.n_groups is None else f" in {counted(study.n_groups, 'group')}"
     refused = set() if study.n_groups is None else {"interactions"}
     if study.source is not None:
-        refused |= {"relaxed_index", "compare"}
+        refused |= {"compare"}
     names = ["relevance", "select"] if once else [name for name in QUESTIONS if name not in refused]
     arguments = {"squares": ", first, second"} | dict.fromkeys(("audit", "evidence", "transitions"), ", feature")
     columns = [

@@ -7,7 +7,7 @@ import pytest
 from conftest import coded
 from naive import naive_follow, naive_log_likelihood
 
-from analogical.estimate.votes import Voting
+from analogical.search import Voting
 
 
 def random_table(seed):
@@ -40,7 +40,7 @@ def test_following_features_equals_slow_loops(seed, order):
 def test_both_ways_of_voting_occur_among_the_random_tables():
     """Else the test above would say less than it seems to."""
     tables = [Voting(coded(*random_table(seed))) for seed in range(20)]
-    ways = {found.way for v in tables for found in v.candidates(v.follow([0, 1]), [2, 3]).values()}
+    ways = {way for v in tables for _, way in v._gains_of(v.follow([0, 1]), [2, 3])}
     assert ways == {"joint", "own"}
 
 
@@ -48,8 +48,8 @@ def test_both_ways_of_voting_occur_among_the_random_tables():
 def test_candidates_are_what_following_them_adds(seed):
     voting = Voting(coded(*random_table(seed)))
     state = voting.follow([2, 0])
-    for feature, candidate in voting.candidates(state, [1, 3]).items():
-        assert candidate.gain == pytest.approx(voting.follow([2, 0, feature]).value - state.value, abs=1e-8)
+    for feature, gain in voting.gains(state, [1, 3]).items():
+        assert gain == pytest.approx(voting.follow([2, 0, feature]).value - state.value, abs=1e-8)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -114,7 +114,7 @@ def test_threads_and_sorting_change_nothing():
 
 def gains(voting):
     """What each further feature adds to the first one."""
-    return {f: candidate.gain for f, candidate in voting.candidates(voting.follow([0]), [1, 2, 3]).items()}
+    return voting.gains(voting.follow([0]), [1, 2, 3])
 
 
 def test_a_feature_that_tells_nothing_loses_on_average():
@@ -122,7 +122,7 @@ def test_a_feature_that_tells_nothing_loses_on_average():
     for seed in range(60):
         rng = np.random.default_rng(seed)
         voting = Voting(coded(rng.integers(0, 3, (200, 1)), rng.integers(0, 2, 200)))
-        gains.append(voting.candidates(voting.start, [0])[0].gain)
+        gains.append(voting.gains(voting.start, [0])[0])
     assert np.mean(gains) < 0
 
 

@@ -1,30 +1,20 @@
 """The deciding set: what is found, what is not, and what changes nothing."""
 
 import math
-from functools import partial
 
 import numpy as np
 import pytest
 from conftest import coded
 from naive import naive_log_likelihood
 
-from analogical.estimate.deciding import (
-    GATE,
-    MOST_MEMBERS,
-    Decider,
-    _Search,
-    likely_pairs,
-    likely_threes,
-)
-from analogical.estimate.votes import Voting
+from analogical.search import GATE, MOST_MEMBERS, Decider, Voting
 
 
-def decider(codes, labels, *, owner=None, index=None, weights=None):
+def decider(codes, labels, *, owner=None, rank=None, weights=None):
     codes = np.asarray(codes)
     owner = np.arange(codes.shape[1]) if owner is None else np.asarray(owner)
-    order = np.arange(owner.max() + 1) if index is None else np.asarray(index)
-    rank = np.arange(owner.max() + 1)
-    return Decider(Voting(coded(codes, labels, weights)), owner, lambda: order, rank)
+    rank = np.arange(owner.max() + 1) if rank is None else np.asarray(rank)
+    return Decider(Voting(coded(codes, labels, weights)), owner, rank)
 
 
 def uniform(n_rows, n_features, n_values=2, seed=0):
@@ -45,7 +35,7 @@ def test_features_that_add_up_are_found_and_no_others():
     found = search.decide()
     assert set(found.columns) == {4, 11}
     assert [step.why for step in found.steps] == ["gain", "gain"]
-    assert found.steps[0].gain == pytest.approx(max(candidate.gain for candidate in search.alone.values()))
+    assert found.steps[0].gain == pytest.approx(max(search.alone.values()))
 
 
 def test_gains_are_differences_of_log_likelihoods():
@@ -78,11 +68,11 @@ def test_an_exclusive_or_of_three_among_twelve_others_is_found(seed):
     assert found.steps[-1].value > 0.5 * decider(codes, labels).voting.start.value
 
 
-@pytest.mark.parametrize(("n_features", "index"), [(50, None), (80, [2, 5, 9, *range(10, 80)])])
-def test_three_features_that_act_only_together_are_found_among_many(n_features, index):
+@pytest.mark.parametrize("n_features", [50, 65])
+def test_three_features_that_act_only_together_are_found_among_many(n_features):
     codes = uniform(2_000, n_features, 3, seed=1)
     labels = flipped((codes[:, 2] + codes[:, 5] + codes[:, 9]) % 3 == 0, 0.2, 1)
-    assert set(decider(codes, labels, index=index).decide().columns) == {2, 5, 9}
+    assert set(decider(codes, labels).decide().columns) == {2, 5, 9}
 
 
 def test_an_interaction_beside_a_main_effect_is_found():
@@ -96,11 +86,11 @@ def test_an_interaction_beside_a_main_effect_is_found():
 def test_the_gain_of_a_second_pair_is_computed_with_the_first_pair_voting_together():
     codes = uniform(200, 5, 10, seed=1)
     labels = flipped(codes[:, 0] + codes[:, 1] > 9, 0.2)
-    search = _Search(decider(codes, labels))
-    search.members, search.partners = [0, 1], {0: (1,), 1: (0,)}
-    assert search.voting.follow([0, 1]).value > search.follow([0, 1]).value  # the second one would vote on its own
+    search = decider(codes, labels)
+    search._members, search._partners = [0, 1], {0: (1,), 1: (0,)}
+    assert search.voting.follow([0, 1]).value > search._follow([0, 1]).value  # the second one would vote on its own
     before, after = (naive_log_likelihood(codes.tolist(), labels.tolist(), f) for f in ([0, 1], [0, 1, 2, 3]))
-    assert search._gain_together(search.follow([0, 1]), [2, 3]) == pytest.approx(after - before)
+    assert search._gain_together(search._follow([0, 1]), [2, 3]) == pytest.approx(after - before)
 
 
 @pytest.mark.parametrize("at", [0, 5])
@@ -120,7 +110,7 @@ def test_a_proxy_that_came_first_leaves_when_the_true_features_are_in():
     labels = (rng.random(3000) < 0.1 + 0.4 * (a + b)).astype(int)
     codes = np.column_stack([proxy, a, b, uniform(3000, 5, seed=1)])
     search = decider(codes, labels)
-    assert search.alone[0].gain > max(search.alone[1].gain, search.alone[2].gain)  # greedy choice takes the proxy first
+    assert search.alone[0] > max(search.alone[1], search.alone[2])  # greedy choice takes the proxy first
     assert set(search.decide().columns) == {1, 2}
 
 
@@ -205,7 +195,7 @@ def test_further_is_what_features_outside_add():
     further = search.further([2])
     assert sorted(further) == [0, 1, 3]
     value = search.voting.follow([2, 0]).value - search.voting.follow([2]).value
-    assert further[0].gain == pytest.approx(value)
+    assert further[0] == pytest.approx(value)
 
 
 # ------------------------------------------------------------ what changes nothing
@@ -246,7 +236,7 @@ def test_order_of_columns_permutes_the_members(seed):
     codes, labels = rule_of(seed)
     order = np.random.default_rng(seed).permutation(7)
     expected = decider(codes, labels).decide()
-    found = decider(codes[:, order], labels, index=np.argsort(order)).decide()
+    found = decider(codes[:, order], labels, rank=order).decide()
     assert {(f, why) for f, why, _ in facts(found, order)} == {(f, why) for f, why, _ in facts(expected)}
     assert found.steps[-1].value == pytest.approx(expected.steps[-1].value)
 
@@ -269,28 +259,19 @@ def test_rounding_does_not_settle_ties(seed):
     assert decider(np.column_stack([rng.permutation(30)[town], town]), labels).decide().columns == (0,)
 
 
-# ---------------------------------------------------------------- sets that are looked at, columns that are copies
+# ---------------------------------------------------------------- sets that are screened
 
 
 def test_of_pairs_and_threes_those_that_are_least_likely_by_chance_come_first():
     codes = uniform(800, 9, seed=4)
     pair, three = codes[:, 2] ^ codes[:, 7], codes[:, 1] ^ codes[:, 4] ^ codes[:, 8]
     features = [0, 1, 2, 4, 7, 8]
-    for labels, likely, expected in ((pair, likely_pairs, (2, 7)), (three, likely_threes, (1, 4, 8))):
-        rows = coded(codes, flipped(labels, 0.1))
-        found = likely(rows, Voting(rows).start, features)
+    for labels, size, expected in ((pair, 2, (2, 7)), (three, 3, (1, 4, 8))):
+        search = decider(codes, flipped(labels, 0.1))
+        found = search.likely(search.voting.start, features, size)
         assert found[0] == expected
         assert len(found) == len(set(found)) == 4
-        assert likely(rows, Voting(rows).start, features[: len(expected) - 1]) == []
-
-
-def test_threes_with_more_combinations_than_rows_are_not_looked_at():
-    codes = uniform(800, 5, seed=4)
-    codes[:, :2] = np.random.default_rng(0).integers(0, 20, (800, 2))  # 20 * 20 * 2 combinations are as many as rows
-    rows = coded(codes, codes[:, 2] ^ codes[:, 3] ^ codes[:, 4])
-    assert {0, 1} <= set().union(*likely_threes(rows, Voting(rows).start, range(5)))
-    fewer = coded(codes[:799], rows.labels[:799], n_values=rows.n_values)
-    assert all(not {0, 1} <= set(three) for three in likely_threes(fewer, Voting(fewer).start, range(5)))
+        assert search.likely(search.voting.start, features[: size - 1], size) == []
 
 
 def test_explained_is_the_share_of_the_log_likelihood():
@@ -300,20 +281,18 @@ def test_explained_is_the_share_of_the_log_likelihood():
     assert decider(codes, labels).explained([0], frozenset()) == pytest.approx(1 - value / start)
 
 
-def test_if_features_have_too_many_values_the_first_of_the_relaxed_index_are_screened():
-    codes = np.tile(np.arange(10), (5, 4)).T
-    search = decider(codes, np.arange(40) % 2, index=[4, 2, 0, 1, 3])
-    assert search.screened(range(5), 50) == [0, 1, 2, 3, 4]
-    assert search.screened(range(5), 25) == [2, 4]
-    assert search.screened(range(5), 25, first=[1]) == [1, 4]
-    assert search.screened([0, 1, 3], 25, first=[2]) == [0, 1]
-
-
-def test_threes_are_screened_among_fewer_columns_than_pairs(monkeypatch):
-    codes = np.random.default_rng(0).integers(0, 10, (300, 30))
-    screened = {}
-    for name in ("likely_pairs", "likely_threes"):
-        look = partial(lambda name, *asked: screened.update({name: len(asked[-1])}) or [], name)
-        monkeypatch.setattr(f"analogical.estimate.deciding.{name}", look)
-    decider(codes, np.arange(300) % 2, index=range(30)).decide()
-    assert screened == {"likely_pairs": 30, "likely_threes": 19}
+def test_all_features_are_screened_up_to_a_limit_of_work_and_then_those_with_the_largest_gains(monkeypatch):
+    codes = uniform(300, 12, 3, seed=8)
+    labels = flipped(codes[:, 9] + codes[:, 4] > 2, 0.1)
+    everything = decider(codes, labels)
+    assert {size: set(features) for size, features in everything.screened.items()} == {
+        2: set(range(12)),
+        3: set(range(12)),
+    }
+    monkeypatch.setattr("analogical.search.WORK", {2: 700 * 14**2, 3: (300 * 2 + 100 * 9) * 6**2 / 3})
+    search = decider(codes, labels)
+    by_gain = sorted(range(12), key=lambda f: -search.alone[f])
+    assert search.screened == {2: by_gain[:7], 3: by_gain[:3]}
+    found = search.likely(search.voting.start, range(12), 2)
+    assert set().union(*found) <= set(by_gain[:7])
+    assert search.likely(search.voting.start, by_gain[2:], 3) == []
