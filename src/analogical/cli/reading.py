@@ -11,7 +11,7 @@ from analogical.columns.choosing import Names, unknown_column
 from analogical.columns.reading import NamedLists
 from analogical.datasets import WEIGHTS, load_table, table_names
 from analogical.errors import InputError
-from analogical.io.formats import NA, TextFormat, refuse_text_options
+from analogical.io.files import NA, TextFormat, refuse_text_options
 from analogical.show.notes import describe_notes, sum_up_notes, warnings_of
 from analogical.show.words import quoted
 
@@ -162,7 +162,7 @@ def _open(
         return _on_spark(file, master or "local[*]", text_format)
     from analogical.io.files import open_file
 
-    read = open_file(file, **vars(text_format), engine=engine)
+    read = open_file(file, **vars(text_format), lazy=False if engine == "memory" else None)
     return _Opened("standard input" if file == "-" else file, read.frame, read.notes)
 
 
