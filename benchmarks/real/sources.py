@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical.columns.encode import EncodedTable, encode_table
-from analogical.columns.integers import dense_codes
-from analogical.columns.meaning import ColumnMeaning
+from analogical.columns.columns import dense_codes
+from analogical.columns.encode import ColumnMeaning, EncodedTable, encode_table
 from analogical.columns.rules import Rules
 from analogical.io.files import open_file
 

@@ -10,6 +10,7 @@ from analogical.columns.encode import encode_features, encode_table
 from analogical.columns.rules import ColumnOptions, rules_of
 from analogical.engines.open import engine_of, engine_study_of, refuse_elsewhere
 from analogical.errors import InputError
+from analogical.estimate.leaks import predicted_by_cut
 from analogical.study import Asked, Study
 from analogical.table_counts import Duplicates
 
@@ -58,7 +59,9 @@ def study_of(
     rules = rules_of(columns, verb, without)
     counted: Duplicates = "count" if duplicates is None else duplicates
     if engine_of(X) == "memory":
-        table = encode_table(X, y, rules, keep=keep) if needs_label else encode_features(X, rules)
+        table = (
+            encode_table(X, y, rules, keep=keep, watch=predicted_by_cut) if needs_label else encode_features(X, rules)
+        )
         return Study.of_table(table, duplicates=counted, n_jobs=n_jobs)
     if needs_rows:
         refuse_elsewhere(verb.__name__, engine_of(X))

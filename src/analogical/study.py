@@ -9,14 +9,14 @@ from typing import Any, Literal, Self, TypeAlias, TypeVar, Unpack
 import numpy as np
 
 from analogical._types import Bools, CodedRows, EngineName, Note, Positions, code_type
-from analogical.columns.encode import EncodedTable, encode_table
-from analogical.columns.meaning import EngineMeaning
+from analogical.columns.encode import EncodedTable, TableMeaning, encode_table
 from analogical.columns.rules import ColumnOptions, asked_of, rules_of, written_call
 from analogical.count.groups import collapse_rows, evenly
 from analogical.count.threads import n_threads_for
 from analogical.engines.open import engine_of, engine_study_of
 from analogical.estimate.deciding import COPY, MOST_MEMBERS, MOST_TRIED, Decider, Deciding
 from analogical.estimate.entropies import explained_by_chance, remaining_entropies
+from analogical.estimate.leaks import find_leaks, predicted_by_cut
 from analogical.estimate.significance import adjust_for_features
 from analogical.estimate.status import LEVEL
 from analogical.estimate.votes import Voting
@@ -40,6 +40,15 @@ many times what chance would. On 24 tables of correlated numbers the false disco
 this condition, 120 known rules lost .007 of their true features."""
 
 Answer = TypeVar("Answer")
+
+
+def leak_notes(table: EncodedTable, rows: CodedRows) -> tuple[Note, ...]:
+    """A note on the columns that predict the label in nearly all rows."""
+    leaks = find_leaks(rows) | dict(table.watched)
+    if not leaks:
+        return ()
+    shares = tuple(100 if share == 1 else min(99, round(100 * share)) for _, share in sorted(leaks.items()))
+    return (Note("leak", tuple(table.names[i] for i in sorted(leaks)), shares),)
 
 
 def of_the_sample(find: "Callable[[Study], Answer]") -> "cached_property[Answer]":
@@ -154,7 +163,7 @@ class Study(TableCounts):
         **columns: Unpack[ColumnOptions],
     ) -> None:
         if engine_of(X) == "memory":
-            self._set_table(encode_table(X, y, rules_of(columns, Study)), duplicates, n_jobs)
+            self._set_table(encode_table(X, y, rules_of(columns, Study), watch=predicted_by_cut), duplicates, n_jobs)
         options = {**asked_of(columns), "duplicates": (duplicates, "count")}
         self.call = written_call("Study", ["X", repr(y) if isinstance(y, str) else "y"], options)
 
@@ -179,6 +188,8 @@ class Study(TableCounts):
     def _set_table(self, table: EncodedTable, duplicates: Duplicates, n_jobs: int | None) -> None:
         """Begin the study of an encoded table."""
         coded = table.coded
+        if table.label_meaning is not None and not any(note.kind == "leak" for note in table.notes):
+            table = replace(table, notes=(*table.notes, *leak_notes(table, coded)))
         self._begin(table, duplicates, n_jobs)
         self.rows = collapse_rows(coded) if duplicates == "once" else coded
         if table.groups is not None:
@@ -189,7 +200,7 @@ class Study(TableCounts):
     @classmethod
     def of_rows(
         cls,
-        table: EngineMeaning,
+        table: TableMeaning,
         rows: CodedRows,
         *,
         duplicates: Duplicates = "count",

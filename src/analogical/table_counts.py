@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from analogical._checks import check_choice
 from analogical._types import CodedRows, Codes, Ints, Margins, merge_bins
 from analogical.columns.binning import NUMBERS_OF_BINS
 from analogical.columns.encode import EncodedTable
-from analogical.columns.meaning import EngineMeaning
 from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import PairCounts
 from analogical.count.given import Cells, count_given, count_one
@@ -67,7 +66,7 @@ class TableCounts:
     by its codes on the given columns until it is tested; given more, rows that agree are searched for.
     """
 
-    table: EncodedTable | EngineMeaning
+    table: Any
     rows: CodedRows
     """The features of all rows; not there if an engine holds the rows."""
     n_rows: int
@@ -75,14 +74,17 @@ class TableCounts:
     _named: EncodedTable | None = None
     """The table that knows the positions and names of rows in the user's table."""
 
-    def _begin(self, table: EncodedTable | EngineMeaning, duplicates: Duplicates, n_jobs: int | None) -> None:
+    def _begin(self, table: Any, duplicates: Duplicates, n_jobs: int | None) -> None:
         """Set everything but the rows."""
         check_choice("duplicates", duplicates, ("count", "once"))
         if table.n_units is not None and duplicates == "once":
             raise InputError('groups and duplicates="once" cannot be used together; groups need every row.')
         self.table, self.n_jobs, self.duplicates, self.n_groups = table, n_jobs, duplicates, table.n_units
         self.is_weighted, self.n_features = table.is_weighted, len(table.names)
-        self.fine_sizes: Mapping[int, Ints] = table.fine_sizes if duplicates == "count" else {}
+        sizes = table.fine_sizes
+        if sizes is None:
+            sizes = {i: np.bincount(codes, table.weights).astype(np.int64) for i, codes in table.fine.items()}
+        self.fine_sizes: Mapping[int, Ints] = sizes if duplicates == "count" else {}
         self.bins = [BinColumn(i, n_bins) for i in sorted(self.fine_sizes) for n_bins in NUMBERS_OF_BINS]
         self.owner: Ints = np.array([*range(self.n_features), *(column.feature for column in self.bins)])
         """The feature of each column but the unit."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from analogical._types import Note
 from analogical.columns.choosing import Names, unknown_column
-from analogical.columns.reading import NamedLists
+from analogical.columns.frames import NamedLists
 from analogical.datasets import WEIGHTS, load_table, table_names
 from analogical.errors import InputError
 from analogical.io.files import NA, TextFormat, refuse_text_options

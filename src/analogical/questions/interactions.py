@@ -14,7 +14,7 @@ from analogical._results import EntryResult, entry_at, per_entry
 from analogical._types import Floats, Note, Positions
 from analogical.arguments import check_given, study_of
 from analogical.columns.choosing import Names, as_list
-from analogical.columns.meaning import TableMeaning
+from analogical.columns.encode import TableMeaning
 from analogical.columns.rules import ColumnOptions
 from analogical.count.threads import n_threads_for
 from analogical.errors import InputError

@@ -17,6 +17,7 @@ from analogical.columns.encode import EncodedTable, encode_table
 from analogical.columns.frames import is_frame
 from analogical.columns.rules import Ids, Missing, Rules
 from analogical.errors import InputError
+from analogical.estimate.leaks import predicted_by_cut
 from analogical.questions.relevance import DEFAULT_CONFIDENCE, Relevance, relevance
 from analogical.questions.select import select
 from analogical.study import Duplicates, Given, Study
@@ -207,7 +208,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             fold_case=self.fold_case,
             feature_names=None if is_frame(X) else [f"x{i}" for i in range(self.n_features_in_)],
         )
-        table = encode_table(X, y, rules)
+        table = encode_table(X, y, rules, watch=predicted_by_cut)
         _refuse_role_in_features(table)
         for name in ("selection_", "relevance_", "pvalues_"):  # of an earlier fit with other parameters
             self.__dict__.pop(name, None)
