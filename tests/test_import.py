@@ -111,14 +111,14 @@ def stages_used(path, *, lazy=True):
 
 
 ARROWS = {
-    "columns": {"columns", "io", "count", "estimate"},
-    "io": {"io", "columns", "duck"},
+    "columns": {"columns", "count"},
+    "io": {"io"},
     "count": {"count"},
     "estimate": {"estimate", "count"},
     "table_counts": {"columns", "count", "estimate"},
     "study": {"table_counts", "columns", "count", "estimate", "engines", "show"},
     "engines": {"engines", "study", "table_counts", "columns", "io", "count", "estimate"},
-    "arguments": {"study", "table_counts", "columns", "engines"},
+    "arguments": {"study", "table_counts", "columns", "engines", "estimate"},
     "questions": {"questions", "arguments", "study", "table_counts", "columns", "count", "estimate", "show", "plot"},
     "duck": {"duck", "engines", "study", "columns", "io", "count", "estimate"},
     "spark": {"spark", "engines", "study", "columns", "io", "count", "estimate"},
@@ -156,12 +156,6 @@ def test_encoding_knows_of_counting_only_how_many_rows_it_can_count():
     for path in files_of("columns"):
         names = {name for name in imports_of(path, lazy=True) if name.startswith("analogical.count")}
         assert names <= {"analogical.count.counts"}, path.name
-
-
-def test_encoding_knows_of_estimating_only_leaks_of_the_label():
-    for path in files_of("columns"):
-        names = {name for name in imports_of(path, lazy=True) if name.startswith("analogical.estimate")}
-        assert names <= {"analogical.estimate.leaks"}, path.name
 
 
 def test_results_load_their_presentation_when_they_are_shown():

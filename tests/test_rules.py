@@ -36,14 +36,9 @@ DIVIDE = {
 SAY = {
     "columns/binning.py": {"check_bins": "an error"},
     "columns/choosing.py": {"unknown_column": "an error"},
-    "columns/frames.py": {"_far_dates": "an error", "_not_a_value": "an error"},
-    "columns/preparing.py": {
-        "": "an error",
-        "MemoryPreparer.where_missing": "a part of an error",
-        "Preparer._missing_values": "an error",
-    },
-    "columns/reading.py": {"_read_array": "the end of an error"},
-    "columns/roles.py": {"": "the end of errors", "encode_weights": "the beginning of errors"},
+    "columns/encode.py": {"_Encoder._note_missing": "a part of an error"},
+    "columns/frames.py": {"_far_dates": "an error", "_not_a_value": "an error", "_read_array": "the end of an error"},
+    "columns/roles.py": {"_encode_weights": "the beginning of errors"},
     "columns/rules.py": {"_unknown_option": "an error"},
     "questions/selector.py": {"AnalogicalSelector._fit_ranking": "a warning", "_smallest": "its end"},
     "questions/interactions.py": {"interactions": "the title of the progress"},
@@ -168,7 +163,7 @@ def test_notes_are_made_where_tables_are_read():
         for path in SOURCE.rglob("*.py")
         if functions_of(parsed(path), lambda node: isinstance(node, ast.Call) and ast.unparse(node.func) == "Note")
     }
-    assert makers == {"io", "columns", "engines", "duck"}
+    assert makers == {"io", "columns", "study.py", "engines", "duck"}
 
 
 # ---------------------------------------------------------------- how long functions are
