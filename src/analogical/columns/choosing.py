@@ -102,7 +102,11 @@ class Chosen:
 
 
 def choose_columns(
-    keys: Sequence[Hashable], taken: dict[int, str], rules: Rules, keep: Sequence[Any], label: Hashable | None
+    keys: Sequence[Hashable],
+    taken: dict[int, str],
+    rules: Rules,
+    keep: Sequence[Any] = (),
+    label: Hashable | None = None,
 ) -> Chosen:
     """The columns to read.
 

@@ -120,7 +120,7 @@ class Column:
     def take(self, rows: Bools) -> "Column":
         """The column on some rows, without the values that do not occur there."""
         if self.known_sizes is not None:
-            return replace(self, codes=self.codes[rows])
+            return replace(self, codes=self.codes[rows]) if len(self.codes) else self
         return replace(compact(self.codes[rows], self.values), kind=self.kind, is_sorted=self.is_sorted)
 
     def pick(self, values: Positions) -> "Column":

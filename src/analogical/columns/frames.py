@@ -45,9 +45,6 @@ __all__ = [
     "read_table",
 ]
 
-FIRST_DAY, LAST_DAY, MOST_DAYS = -719_162, 2_932_896, 999_999_999
-"""Days from January 1, 1970, of Python's first and last date, and of its longest duration."""
-
 
 @dataclass(frozen=True)
 class NamedLists:
@@ -438,7 +435,8 @@ def _refuse_far_dates(series: Any, what: str) -> None:
 
     per_second = {"ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
     per_day = 1 if series.dtype == pl.Date else per_second[series.dtype.time_unit] * 86_400
-    first, last = (-MOST_DAYS, MOST_DAYS) if series.dtype == pl.Duration else (FIRST_DAY, LAST_DAY)
+    is_duration = series.dtype == pl.Duration  # dates count from January 1, 1970
+    first, last = (-999_999_999, 999_999_999) if is_duration else (-719_162, 2_932_896)
     numbers = series.drop_nulls().to_physical()
     if len(numbers) and not first <= numbers.min() // per_day <= numbers.max() // per_day <= last:
         raise _far_dates(what)
@@ -447,7 +445,7 @@ def _refuse_far_dates(series: Any, what: str) -> None:
 def _far_dates(what: str) -> InputError:
     """Error for dates and durations that Python does not have."""
     return InputError(
-        f"The {what} has dates outside of the years 1 to 9999, or durations of more than {MOST_DAYS:,} days; leave the"
+        f"The {what} has dates outside of the years 1 to 9999, or durations of more than 999,999,999 days; leave the"
         " column out, or make them missing."
     )
 

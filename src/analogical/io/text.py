@@ -29,8 +29,6 @@ from analogical.io.typing import CellNotes, type_columns
 __all__ = ["read_text"]
 
 SEPARATORS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "pipe"}
-SHAPED_CHARACTERS = 200_000
-"""Characters from which the separator and the names of columns are found."""
 PIECE_BYTES = 2**26
 """Bytes of a text that are read together."""
 TYPED_CELLS = 2_000_000
@@ -68,8 +66,8 @@ def _read_pieces(
 ) -> FileTable:
     """The table in the pieces of a text, and all notes; the pieces are noted when the last one was read."""
     first: list[str] = []
-    while sum(map(len, first)) < SHAPED_CHARACTERS and (piece := next(pieces, None)) is not None:
-        first.append(piece)
+    while sum(map(len, first)) < 200_000 and (piece := next(pieces, None)) is not None:
+        first.append(piece)  # enough to find the separator and the names of columns
     shape_notes: list[Note] = []
     shape = _find_shape("".join(first), what, text_format, shape_notes)
     names = list(shape.names)
@@ -98,7 +96,9 @@ def _read_pieces(
                 typed.clear()
         table: Any = pl.DataFrame(typed)
         if is_lazy:
-            table = pl.concat([pl.scan_parquet(path) for path in sorted(folder.glob("columns-*"))], how="horizontal")
+            parts = [pl.scan_parquet(path) for path in sorted(folder.glob("columns-*"))]
+            pl.concat(parts, how="horizontal").sink_parquet(folder / "table.parquet")
+            table = pl.scan_parquet(folder / "table.parquet")
             atexit.register(stack.pop_all().close)
     return FileTable(table, (*notes, *shape_notes, *cell_notes.notes()))
 
@@ -252,7 +252,7 @@ def _find_separator(text: str, notes: list[Note]) -> str:
     """The separator that divides most of the first 100 lines into equally many cells, at least two; else a comma."""
     end = 0
     for n_lines in range(100):
-        if end >= len(text) or (end > SHAPED_CHARACTERS and n_lines > 1):
+        if end >= len(text) or (end > 200_000 and n_lines > 1):
             break
         end = text.find("\n", end) + 1 or len(text)
     best, best_score = ",", (0.0, 0)

@@ -1,7 +1,7 @@
 """What the cells of a text column are: missing, numbers, dates or text. One rule set for every file.
 
 A rule is a regular expression that cells match, and replacements to make before they are cast. A column has one kind,
-decided on its distinct texts and the number of cells with each: :func:`decide`, then :func:`_type_texts`, which looks
+decided on its distinct texts and the number of cells with each: :func:`_decide`, then :func:`_type_texts`, which looks
 whether all of them can be converted.
 """
 
@@ -15,7 +15,7 @@ import polars as pl
 
 from analogical._types import Bools, Ints, Note
 
-__all__ = ["CellNotes", "Reading", "decide", "type_columns", "type_values"]
+__all__ = ["CellNotes", "type_columns"]
 
 MOST_WORDS = 5
 """Distinct words allowed among numbers or dates, which then become missing cells; a word has no digit."""
@@ -88,7 +88,7 @@ class Reading:
     """How numbers or dates are written, for the note; empty for plain ones."""
 
 
-def decide(counts: Mapping[str, int], separator: str) -> Reading:
+def _decide(counts: Mapping[str, int], separator: str) -> Reading:
     """How to read a column, from the number of its cells that match each test, and of those present.
 
     The caller must check that the accepted cells can be converted (February 30 and whole numbers beyond 64 bits
@@ -269,22 +269,6 @@ def type_columns(columns: Sequence[pl.Series], na: Sequence[str], separator: str
     return [column for column in typed if column is not None]
 
 
-def type_values(
-    name: str, texts: pl.Series, sizes: Ints, separator: str, na: Sequence[str]
-) -> tuple[pl.Series, list[Note]]:
-    """What the distinct texts of one column stand for, in the same order, from the number of cells with each.
-
-    Examples
-    --------
-    >>> typed, _ = type_values("price", pl.Series(["$5", "7", "?"]), np.array([1, 2, 1]), ",", ("?",))
-    >>> typed.to_list()
-    [5.0, 7.0, None]
-    """
-    notes = CellNotes()
-    typed = _type_texts(name, _strip(texts, sizes, na, notes), sizes, separator, notes)
-    return typed, list(notes.notes())
-
-
 def _plain_numbers(cells: pl.Series) -> pl.Series | None:
     """Plain numbers as whole numbers or floats; None without any, and if they may be days or have too many digits."""
     whole = cells.cast(pl.Int64, strict=False)
@@ -318,7 +302,7 @@ def _type_texts(name: str, texts: pl.Series, sizes: Ints, separator: str, notes:
         if test == "point" and (counts["number"] == n_present or counts["digit"] < SHARE * n_present):
             break  # the first tests settle what it is
         counts[test] = int(sizes[texts.str.contains(pattern).fill_null(False).to_numpy()].sum())
-    reading = decide(counts, separator)
+    reading = _decide(counts, separator)
     accepted = texts
     if reading.accepts is not None:
         accepted = texts.set(~texts.str.contains(reading.accepts).fill_null(True), None)
