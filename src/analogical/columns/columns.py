@@ -128,7 +128,7 @@ class Column:
         kept, sizes = _at(self.values, values), self.sizes[values]
         return Column(NO_CODES, kept, self.kind, self.is_sorted, known_sizes=sizes, known_missing=self.n_missing)
 
-    def counted(self, weights: Ints | None) -> "Column":
+    def counted(self, weights: Ints | None = None) -> "Column":
         """The column with weights of its rows."""
         return self if weights is None else replace(self, weights=weights)
 
