@@ -14,7 +14,7 @@ from naive import naive_context_tables, naive_counts
 
 from analogical import InputError, Study
 from analogical._types import Margins
-from analogical.columns.meaning import EngineMeaning
+from analogical.columns.encode import EngineMeaning
 from analogical.count.groups import collapse_rows, evenly, merge_rows
 from analogical.count.pairs import ContextSums, sum_contexts
 from analogical.engines.study import EngineStudy

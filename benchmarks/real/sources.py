@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical.columns.encode import EncodedTable, encode_table
-from analogical.columns.integers import dense_codes
-from analogical.columns.meaning import ColumnMeaning
+from analogical.columns.columns import dense_codes
+from analogical.columns.encode import ColumnMeaning, EncodedTable, encode_table
 from analogical.columns.rules import Rules
 from analogical.io.files import open_file
 
@@ -79,7 +78,7 @@ def missing_tables(folder: Path, names: Sequence[str]) -> list[str]:
 def load_table(name: str, folder: Path) -> EncodedTable:
     """A table as the library encodes it by default: missing cells a value, numbers in 5 bins, ids set aside."""
     source = SOURCES[name]
-    frame = open_file(str(folder / f"{name}.csv"), header=source.header, engine="memory").frame
+    frame = open_file(str(folder / f"{name}.csv"), header=source.header, lazy=False).frame
     label = source.label or frame.columns[-1]
     return encode_table(frame, label, Rules(ignore=list(source.ignore) or None))
 

@@ -127,7 +127,7 @@ def measure_relevance(path: str, repetitions: int, engine: str) -> dict[str, Mea
     from analogical.io.files import open_file
 
     def ask() -> Counts:
-        table = pl.read_parquet(path) if engine == "memory" else open_file(path, engine="duckdb").frame
+        table = pl.read_parquet(path) if engine == "memory" else open_file(path, lazy=True).frame
         return counts_of(relevance(table, LABEL))
 
     measured, answer = best_of(repetitions, ask)

@@ -81,9 +81,7 @@ _MONKS_VALUES = {
     "jacket_color": ("red", "yellow", "green", "blue"),
     "has_tie": ("yes", "no"),
 }
-_MONKS_SOURCE = "Thrun et al. 1991, The MONK's Problems; all 432 robots, from the rule:"
 
-_BERKELEY_SOURCE = "Bickel, Hammel, O'Connell 1975, Science 187; six largest departments, fall 1973"
 _BERKELEY = {  # department: men admitted, men rejected, women admitted, women rejected
     "A": (512, 313, 89, 19),
     "B": (353, 207, 17, 8),
@@ -93,7 +91,6 @@ _BERKELEY = {  # department: men admitted, men rejected, women admitted, women r
     "F": (22, 351, 24, 317),
 }
 
-_TITANIC_SOURCE = "Dawson 1995, J. of Statistics Education 3(3), after the British Board of Trade 1912"
 _TITANIC = {  # class: male child, male adult, female child, female adult; (died, survived) each
     "1st": ((0, 5), (118, 57), (0, 1), (4, 140)),
     "2nd": ((0, 11), (154, 14), (0, 13), (13, 80)),
@@ -179,7 +176,11 @@ class _Recipe(NamedTuple):
 
 
 def _monks_recipe(rule: Callable[[tuple[int, ...]], bool], text: str) -> _Recipe:
-    return _Recipe((*_MONKS_VALUES, "class"), f"{_MONKS_SOURCE} {text}", partial(_monks, rule))
+    return _Recipe(
+        (*_MONKS_VALUES, "class"),
+        f"Thrun et al. 1991, The MONK's Problems; all 432 robots, from the rule: {text}",
+        partial(_monks, rule),
+    )
 
 
 _TABLES: dict[str, _Recipe] = {
@@ -191,6 +192,14 @@ _TABLES: dict[str, _Recipe] = {
         lambda a: (a[4] == 3 and a[3] == 1) or (a[4] != 4 and a[1] != 3),
         "jacket_color = green and holding = sword, or jacket_color not blue and body_shape not octagon",
     ),
-    "berkeley": _Recipe(("department", "gender", "admitted"), _BERKELEY_SOURCE, _berkeley),
-    "titanic": _Recipe(("class", "sex", "age", "survived"), _TITANIC_SOURCE, _titanic),
+    "berkeley": _Recipe(
+        ("department", "gender", "admitted"),
+        "Bickel, Hammel, O'Connell 1975, Science 187; six largest departments, fall 1973",
+        _berkeley,
+    ),
+    "titanic": _Recipe(
+        ("class", "sex", "age", "survived"),
+        "Dawson 1995, J. of Statistics Education 3(3), after the British Board of Trade 1912",
+        _titanic,
+    ),
 }

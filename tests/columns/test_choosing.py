@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from analogical import AnalogicalSelector, InputError, audit, evidence, relevance
-from analogical.columns.choosing import MAX_LOOKED_AT, name_of, unknown_column
+from analogical.columns.choosing import name_of, unknown_column
 
 NUMBERS = {"price_a": [0, 1, 0, 1], "price_b": [0, 0, 1, 1], "size": [1, 1, 2, 2], "y": [0, 1, 1, 0]}
 
@@ -98,7 +98,7 @@ def test_a_misspelt_name_gets_a_hint():
     assert str(unknown_column("colour", ["colours", "size"], "label")).endswith("did you mean 'colours'?")
     assert str(unknown_column("SIZE", ["colours", "size"], "label")).endswith("did you mean 'size'?")
     assert str(unknown_column(2, ["2", "size"], "label")).endswith("it has '2', 'size'.")  # never: did you mean '2'?
-    assert "and 4992 more" in str(unknown_column("zzz", [f"a{k}" for k in range(MAX_LOOKED_AT)], "label"))
+    assert "and 4992 more" in str(unknown_column("zzz", [f"a{k}" for k in range(5_000)], "label"))
 
 
 def test_transform_says_which_names_are_not_those_of_fit():

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from analogical import AnalogicalSelector, InputError, evidence, interactions, redundancies, relevance, report, select
-from analogical.columns.columns import Values
-from analogical.columns.dates import parts_of
+from analogical.columns.columns import NO_CODES, Column
 from analogical.columns.encode import encode_table
 from analogical.columns.rules import Rules
+from analogical.columns.treating import parts_of
 from analogical.show.notes import describe_notes
 
 N = 1200
@@ -29,8 +29,8 @@ def frame(**columns):
 
 def parts(days, kind="time"):
     return {
-        part: [found.values.values[code] for code in found.code_of[:-1]]
-        for part, found in parts_of(Values(days, np.ones(len(days), np.int64), kind)).items()
+        part: [found.values[code] for code in code_of[:-1]]
+        for part, (found, code_of) in parts_of(Column(NO_CODES, days, kind, known_sizes=np.ones(len(days)))).items()
     }
 
 

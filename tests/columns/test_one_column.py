@@ -5,10 +5,10 @@ import polars as pl
 import pytest
 
 from analogical import InputError, relevance
-from analogical.columns.columns import MISSING, Values, encode_array, encode_objects
+from analogical.columns.columns import MISSING, NO_CODES, Column, encode_array, encode_objects
 from analogical.columns.encode import encode_table
-from analogical.columns.preparing import treat_column
 from analogical.columns.rules import Rules
+from analogical.columns.treating import treat_column
 
 LABELS = [*"nynyynny"] * 50
 
@@ -18,11 +18,13 @@ def test_a_column_is_treated_by_its_values_and_their_counts_in_any_order():
     cells = np.round(rng.gamma(2.0, 2.0, 500), 1)
     cells[::7] = np.nan
     column = encode_array(cells, "x")
-    whole = treat_column(column.counted(), "x", Rules())
+    whole = treat_column(column, "x", Rules())
     n_missing = int(np.isnan(cells).sum())
     values = rng.permutation(np.unique(cells[~np.isnan(cells)]))
     sizes = np.array([int((cells == value).sum()) for value in values])
-    alone = treat_column(Values(values.tolist(), sizes, "real", n_missing=n_missing), "x", Rules())
+    alone = treat_column(
+        Column(NO_CODES, values.tolist(), "real", known_sizes=sizes, known_missing=n_missing), "x", Rules()
+    )
     assert alone.meaning == whole.meaning
     assert (len(whole.meaning.edges), whole.meaning.values[-1], whole.meaning.n_missing) == (4, None, n_missing)
     for of_values, of_cells in ((alone.code_of, whole.code_of), (alone.fine_of, whole.fine_of)):
@@ -32,27 +34,34 @@ def test_a_column_is_treated_by_its_values_and_their_counts_in_any_order():
         assert of_values[-1] == of_values[:-1].max() + 1
 
 
-def test_values_are_counted_only_when_their_sizes_are_asked_for():
-    def count():
-        raise AssertionError("counted")
-
-    letters = Values(["a", "b"], count)
+def test_values_are_counted_only_when_their_sizes_are_needed():
+    letters = encode_objects(["a", "b", "a"], "x")
     treated = treat_column(letters, "x", Rules())
     assert (treated.code_of.tolist(), treated.meaning.values) == ([0, 1, MISSING], ["a", "b"])
-    with pytest.raises(AssertionError, match="counted"):
-        treat_column(Values(["a", "A ", "bc", "BC"], count), "x", Rules())
+    assert "sizes" not in vars(letters)
+    words = encode_objects(["a", "A ", "bc", "BC"], "x")
+    treat_column(words, "x", Rules())
+    assert vars(words)["sizes"].tolist() == [1, 1, 1, 1]
+
+
+def test_sizes_that_are_known_come_before_those_of_the_codes():
+    """The codes may be those of a sample of the rows."""
+    column = Column(np.array([0, 1, 0]), ["a", "b", "c"], known_sizes=np.array([7, 8, 9]), known_missing=2)
+    part = column.take(np.array([True, False, True])).counted(np.array([3, 4]))
+    assert (part.codes.tolist(), part.values, part.sizes.tolist()) == ([0, 0], ["a", "b", "c"], [7, 8, 9])
+    assert treat_column(part, "x", Rules()).meaning.values == ["a", "b", "c", None]
 
 
 def test_spellings_and_missing_cells_get_their_codes_in_one_table():
     column = encode_objects(["red", None, "blue", "RED", "red "], "x")
-    treated = treat_column(column.counted(), "x", Rules())
+    treated = treat_column(column, "x", Rules())
     assert treated.code_of.tolist() == [0, 1, 0, 0, 2]
     assert treated.meaning.values == ["RED", "blue", None]
     assert not treated.keeps_codes
 
 
 def test_codes_that_need_no_change_are_not_copied():
-    treated = treat_column(encode_objects(["a", "b", "a"], "x").counted(), "x", Rules())
+    treated = treat_column(encode_objects(["a", "b", "a"], "x"), "x", Rules())
     assert treated.keeps_codes
     assert treated.code_of.tolist() == [0, 1, MISSING]
 

@@ -258,8 +258,8 @@ def test_max_values_says_what_few_means():
     ],
 )
 def test_days_written_as_whole_numbers(days, are_days):
-    assert is_time(encode_array(np.array(days), "feature 'x'").counted()) is are_days
-    assert is_time(encode_objects(days, "feature 'x'").counted()) is are_days
+    assert is_time(encode_array(np.array(days), "feature 'x'")) is are_days
+    assert is_time(encode_objects(days, "feature 'x'")) is are_days
 
 
 def test_times_with_and_without_zone_are_no_times():
@@ -356,5 +356,5 @@ def test_a_label_that_is_a_cut_of_a_number_is_a_leak(number, label, share):
 def test_a_cut_is_found_with_weights_and_in_a_long_table():
     numbers = [(k * 7919) % 30_011 / 7 for k in range(30_000)]
     frame = pl.DataFrame({"x": numbers, "n": [1 + k % 3 for k in range(30_000)], "y": [x < 1234 for x in numbers]})
-    table = encode_table(frame, "y", Rules(weights="n"))
-    assert [note.counts for note in table.notes if note.kind == "leak"] == [(100,)]
+    notes = Study(frame, "y", weights="n").notes
+    assert [note.counts for note in notes if note.kind == "leak"] == [(100,)]

@@ -3,10 +3,10 @@
 import duckdb
 import polars as pl
 import pytest
+from analogical.io.formats import TextFormat
 
 from analogical.duck.relation import DuckRelation
 from analogical.engines.text import type_cells
-from analogical.io.formats import TextFormat
 from analogical.io.typing import CellNotes, type_columns
 
 NUMBERS = [str(k) for k in range(40)]

@@ -72,7 +72,7 @@ def _file(blocks: Callable[[], Any], name: str) -> Question:
 
     def read() -> str:
         frame = open_file(str(path)).frame
-        return repr(relevance(frame, frame.columns[-1]))
+        return repr(relevance(frame, frame.collect_schema().names()[-1]))
 
     return read
 

@@ -41,21 +41,21 @@ LEFT = Path(tempfile.gettempdir()) / "analogical-fuzz"
 class Worker:
     """A process that answers one request after another, and a new one after a crash."""
 
-    def __init__(self, engine):
-        self.engine = engine
+    def __init__(self, way):
+        self.way = way
         self.process = None
 
     def start(self):
         environment = {
             **os.environ,
-            "PYTHONPATH": str(TESTS),
+            "PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")]),
             "POLARS_MAX_THREADS": "1",
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
             "COLUMNS": "100",
             "RUST_BACKTRACE": "0",
         }
-        command = [sys.executable, "-W", "error", str(TESTS / "fuzz" / "worker.py"), self.engine]
+        command = [sys.executable, "-W", "error", str(TESTS / "fuzz" / "worker.py"), self.way]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         self.process = subprocess.Popen(command, text=True, env=environment, **pipes)
 
@@ -93,10 +93,10 @@ class Worker:
 
 @pytest.fixture(scope="module")
 def workers():
-    """A process by engine: what DuckDB reserves must not count for memory."""
-    by_engine = {engine: Worker(engine) for engine in ("memory", "duckdb")}
-    yield by_engine
-    for it in by_engine.values():
+    """A process that reads files at once, and one that reads them lazily, with more memory."""
+    by_way = {way: Worker(way) for way in ("memory", "lazy")}
+    yield by_way
+    for it in by_way.values():
         it.stop()
 
 
@@ -145,7 +145,7 @@ def test_damaged_files_give_a_result_or_one_sentence(batch, workers, tmp_path):
         path = tmp_path / file.name
         path.write_bytes(file.content)
         request = request_for(path, number)
-        check_outcome(workers["duckdb" if "duckdb" in request.get("arguments", ()) else "memory"].ask(request))
+        check_outcome(workers["lazy" if "duckdb" in request.get("arguments", ()) else "memory"].ask(request))
         path.unlink()
 
     run_batch(batch, run, "test_files.py -k damaged_files", describe)
@@ -173,11 +173,9 @@ ODD_WORDS = "object at 0x NoneType dtype("
 
 
 @pytest.mark.parametrize("path", sorted((CASES / "files").glob("*")), ids=lambda path: path.name)
-@pytest.mark.parametrize("engine", ["memory", "duckdb"])
-@pytest.mark.parametrize("what", ["library", "cli"])
-def test_files_that_found_a_bug(path, what, engine, workers):
-    arguments = ["score", str(path), "--engine", engine]
-    check_outcome(workers[engine].ask({"what": what, "path": str(path), "arguments": arguments}))
+@pytest.mark.parametrize(("what", "way"), [("library", "memory"), ("library", "lazy"), ("cli", "memory")])
+def test_files_that_found_a_bug(path, what, way, workers):
+    check_outcome(workers[way].ask({"what": what, "path": str(path), "arguments": ["score", str(path)]}))
 
 
 def test_the_command_itself_refuses_a_damaged_file_in_one_line(run, tmp_path):

@@ -15,9 +15,9 @@ from typing import Any
 
 MAX_SECONDS = 10
 """Time of the processor that one request may take."""
-MAX_MEMORY = {"memory": 2**30, "duckdb": 2**32}
-"""Bytes of addresses that requests may need beyond what the libraries take when they are loaded, by engine; DuckDB
-reserves more for each thread than it uses."""
+MAX_MEMORY = {"memory": 2**30, "lazy": 2**32}
+"""Bytes of addresses that requests may need beyond what the libraries take when they are loaded, for files read
+at once and lazily; DuckDB reserves more for each thread than it uses."""
 
 
 def main() -> None:
@@ -68,8 +68,8 @@ def _answer_library(request: dict[str, Any]) -> dict[str, Any]:
     from analogical.io.files import open_file
 
     try:
-        frame = open_file(request["path"], engine=sys.argv[1]).frame
-        result = relevance(frame, frame.columns[-1])
+        frame = open_file(request["path"], lazy=sys.argv[1] == "lazy").frame
+        result = relevance(frame, frame.collect_schema().names()[-1])
         return {"result": repr(result)}
     except AnalogicalError as error:
         return {"refused": str(error)}

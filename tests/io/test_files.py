@@ -6,6 +6,7 @@ import io
 import json
 import lzma
 import os
+import subprocess
 import sys
 import threading
 import zipfile
@@ -16,11 +17,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import zstandard
-from both_ways import collected
 from both_ways import read_both_ways as read_file
 
 from analogical import InputError, load_table, relevance
-from analogical.duck.relation import DuckRelation
 from analogical.io import files
 from analogical.io.files import open_file
 from analogical.show.notes import describe_notes
@@ -108,22 +107,61 @@ def _message(file):
 
 
 @pytest.mark.parametrize("kind", COMPRESSIONS)
-def test_compressed_text_that_unpacks_late_is_read_by_duckdb(write, kind):
+def test_compressed_text_that_unpacks_late_is_read_in_pieces(write, kind, monkeypatch):
     """The first 16 kB of a zstd file may unpack to nothing."""
     numbers = np.random.default_rng(0).random((5000, 2)).tolist()
     text = "a,b,y\n" + "".join(f"{a},{b},{k % 2}\n" for k, (a, b) in enumerate(numbers))
-    table = open_file(write(f"t.csv.{kind}", COMPRESSIONS[kind](text.encode())), engine="duckdb")
-    assert table.frame.columns == ("a", "b", "y")
+    monkeypatch.setattr("analogical.io.text.PIECE_BYTES", 50_000)
+    frame = open_file(write(f"t.csv.{kind}", COMPRESSIONS[kind](text.encode())), lazy=True).frame
+    assert isinstance(frame, pl.LazyFrame)
+    assert frame.collect().select("a", "b").rows() == [tuple(row) for row in numbers]
 
 
 @pytest.mark.parametrize("kind", COMPRESSIONS)
-def test_compressed_files_are_judged_by_what_they_unpack_to(write, kind, monkeypatch):
-    monkeypatch.setattr(files, "MANY_BYTES", 1_000_000)
+def test_files_are_judged_by_their_cells(write, kind, monkeypatch):
+    monkeypatch.setattr("analogical.io.text.MANY_CELLS", 600_000)
+    monkeypatch.setattr(files, "MANY_CELLS", 600_000)
     packed = COMPRESSIONS[kind](TEXT.encode() + b"1,x,0\n" * 200_000)
     assert len(packed) < 10_000
     frame = open_file(write("t.csv", packed)).frame
-    assert isinstance(frame, DuckRelation)
-    assert len(collected(frame)) == 200_002
+    assert isinstance(frame, pl.LazyFrame)
+    assert frame.select(pl.len()).collect().item() == 200_002
+    assert isinstance(open_file(write("t.csv", TEXT)).frame, pl.DataFrame)
+    many = pl.DataFrame({"a": np.arange(400_000), "y": 0})
+    for name, content in {"t.parquet": in_bytes(many.write_parquet), "t.arrow": in_bytes(many.write_ipc)}.items():
+        assert open_file(write(name, content)).frame.collect().equals(many)
+        assert open_file(write(name, content), lazy=False).frame.equals(many)
+
+
+def test_a_folder_and_a_pattern_are_one_table(tmp_path):
+    for k, part in enumerate("ab"):
+        FRAME.with_columns(pl.lit(part).alias("part")).write_parquet(tmp_path / f"{k}.parquet")
+    for file in (tmp_path, tmp_path / "*.parquet"):
+        frame = open_file(str(file)).frame
+        assert isinstance(frame, pl.LazyFrame)
+        assert frame.collect().rows() == [(*row, part) for part in "ab" for row in ROWS]
+    assert open_file(str(tmp_path), lazy=False).frame["part"].to_list() == ["a", "a", "b", "b"]
+    with pytest.raises(InputError, match="--separator is for text files"):
+        open_file(str(tmp_path), separator=";")
+    FRAME.write_parquet(tmp_path / "part=c.parquet")
+    folder = tmp_path / "hive" / "part=c"
+    folder.mkdir(parents=True)
+    FRAME.write_parquet(folder / "0.parquet")
+    assert open_file(str(tmp_path / "hive")).frame.collect().rows() == [(*row, "c") for row in ROWS]
+
+
+def test_a_lazy_text_leaves_nothing_behind(write, tmp_path):
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    code = (
+        "from analogical.io.files import open_file\nfrom pathlib import Path\n"
+        f"frame = open_file({write('t.csv', TEXT)!r}, lazy=True).frame\n"
+        f"print(frame.collect().rows(), len(list(Path({str(folder)!r}).iterdir())))"
+    )
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout == f"{ROWS} 1\n"
+    assert list(folder.iterdir()) == []
 
 
 def test_what_must_be_read_as_a_whole_is_unpacked_so_far_only(write, monkeypatch):
@@ -199,10 +237,9 @@ def beyond_the_end():
         ("t.arrow", beyond_the_end()),
     ],
 )
-@pytest.mark.parametrize("engine", ["memory", "duckdb"])
-def test_damaged_binary_tables_are_refused(write, capfd, name, content, engine):
+def test_damaged_binary_tables_are_refused(write, capfd, name, content):
     with pytest.raises(InputError) as error:
-        relevance(open_file(write(name, content), engine=engine).frame, "y")
+        relevance(open_file(write(name, content)).frame, "y")
     message = str(error.value)
     assert "\n" not in message
     assert "cannot be read as " in message

@@ -4,14 +4,13 @@ from datetime import date, datetime
 
 import polars as pl
 import pytest
-from both_ways import parse_both_ways
+from both_ways import parse_both_ways, read_bytes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analogical import InputError
 from analogical._types import Note
-from analogical.io.formats import NA, TextFormat
-from analogical.io.text import parse_text
+from analogical.io.files import NA, TextFormat
 from analogical.show.notes import describe_notes
 
 TABLE = "a,b,y\n1,x,0\n2,z,1\n"
@@ -437,7 +436,7 @@ def test_many_columns_are_typed_alike(monkeypatch):
     """Columns are looked at in groups; the size of a group changes nothing."""
     text = "a,b,c,d,y\n1,x,1.5,2020-01-01,0\n2, z,?,2020-01-02,1\n"
     whole = parsed(text)
-    monkeypatch.setattr("analogical.io.text._N_CELLS", 2)
+    monkeypatch.setattr("analogical.io.text.TYPED_CELLS", 2)
     parts = parsed(text)
     assert whole[0].equals(parts[0])
     assert whole[0].schema == parts[0].schema
@@ -523,7 +522,7 @@ def test_quotes_inside_cells_and_after_spaces_are_read_as_people_mean_them(text,
 
 def test_a_line_of_very_many_columns_is_refused():
     with pytest.raises(InputError, match=r"commas has 200,001 columns in its first line, more than 200,000; write one"):
-        parse_text(b"," * 200_000 + b"\n" + b"," * 200_000 + b"\n", "commas", TextFormat())
+        read_bytes(b"," * 200_000 + b"\n" + b"," * 200_000 + b"\n", "commas")
 
 
 def test_a_column_of_numbers_that_is_text_is_named_with_its_words():

@@ -4,12 +4,12 @@ import json
 
 import polars as pl
 import pytest
+from analogical.io.formats import TextFormat
 from spark_sessions import all_need_spark
 
 from analogical import InputError
 from analogical._types import Note
 from analogical.io.files import open_file
-from analogical.io.formats import TextFormat
 from analogical.spark.files import read_spark_file
 
 pytestmark = all_need_spark()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from analogical._checks import is_whole
 from analogical._types import Ints
-from analogical.columns.columns import MISSING, Values, plain, sortable
+from analogical.columns.columns import MISSING, Column, plain, sortable
 from analogical.errors import InputError
 
 __all__ = [
@@ -34,15 +34,12 @@ Bins: TypeAlias = int | str | Sequence[Any] | Mapping[Any, Any] | None
 """How numbers are binned: a number of quantiles, "widths:K", a list of edges, None for every distinct value, or a
 dictionary with one of these for each column."""
 
-MAX_BINS = 1000
 FINE_BINS = 120
 """Bins of every number that are merged to 2, 3, 4, 8 or 16 where it is a context of other features; with one for
 missing cells below 256."""
 NUMBERS_OF_BINS = (2, 3, 4, 8, 16)
 """Bins into which a number may be divided as a context, besides its own five. With five only, 27 % of the effects of
 neighbours correlated .95 were false, and .090 of the discoveries with 60 known rules instead of .064."""
-FIRST_DIGITS = 4
-"""Significant digits in the name of a bin, if these make all names distinct; for a time, its day."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +67,11 @@ def check_bins(bins: Any, role: str = "bins") -> BinRule:
     expected = f'{role} must be a whole number from 2, "quantiles:K", "widths:K", a list of increasing edges or None'
     if bins is None:
         return BinRule("none")
-    if is_whole(bins) and 2 <= bins <= MAX_BINS:
+    if is_whole(bins) and 2 <= bins <= 1000:
         return BinRule("quantiles", int(bins))
     if isinstance(bins, str):
         method, _, number = bins.partition(":")
-        if method in ("quantiles", "widths") and number.isdecimal() and 2 <= int(number) <= MAX_BINS:
+        if method in ("quantiles", "widths") and number.isdecimal() and 2 <= int(number) <= 1000:
             return BinRule("widths" if method == "widths" else "quantiles", int(number))
         raise InputError(f"{expected}, got {bins!r}.")
     if isinstance(bins, Sequence | np.ndarray) and len(bins):
@@ -87,13 +84,12 @@ def check_bins(bins: Any, role: str = "bins") -> BinRule:
     raise InputError(f"{expected}, got {bins!r}.")
 
 
-def bin_values(values: Values, rule: BinRule, what: str) -> Binned:
-    """The values in bins; missing cells stay missing."""
-    ordered = values.ordered
-    known = ordered.values
+def bin_values(column: Column, rule: BinRule, what: str) -> Binned:
+    """The values of a column in bins; missing cells stay missing."""
+    known: Any = column.values if column.is_sorted else sortable(column.values)[column.order]
     edges: Iterable[Any]
     if rule.method == "quantiles":
-        starts = _quantile_starts(ordered.sizes, rule.n_bins)
+        starts = _quantile_starts(column.sizes[column.order], rule.n_bins)
         edges = [known[start] for start in starts]
     else:
         is_widths = rule.method == "widths"
@@ -101,7 +97,7 @@ def bin_values(values: Values, rule: BinRule, what: str) -> Binned:
         starts = [bisect_left(known, edge) for edge in edges]
     bounds = sorted({0, *starts, len(known)})
     bin_of_rank = np.append(np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)), MISSING)
-    code_of = bin_of_rank if values.is_sorted else bin_of_rank[values.rank_of]
+    code_of = bin_of_rank if column.is_sorted else bin_of_rank[column.rank_of]
     ends = [(plain(known[first]), plain(known[stop - 1])) for first, stop in pairwise(bounds)]
     return Binned(code_of, ends, tuple(plain(edge) for edge in edges))
 
@@ -180,8 +176,8 @@ def _as_time(edge: Any, value: date) -> Any:
 
 
 def name_bins(ends: Sequence[tuple[Any, Any]]) -> list[str]:
-    """Names of bins, their lowest and highest values, with as few digits as make them distinct."""
-    for digits in range(FIRST_DIGITS, 18):
+    """Names of bins, their lowest and highest values, with as few digits as make them distinct, at least four."""
+    for digits in range(4, 18):
         names = [[_text(end, digits) for end in dict.fromkeys(pair)] for pair in ends]
         if len(set(chain(*names))) == sum(map(len, names)):
             break
@@ -191,6 +187,6 @@ def name_bins(ends: Sequence[tuple[Any, Any]]) -> list[str]:
 def _text(value: Any, digits: int) -> str:
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.{digits}g}"
-    if isinstance(value, datetime) and digits <= FIRST_DIGITS + 1:
-        return value.strftime("%Y-%m-%d" if digits == FIRST_DIGITS else "%Y-%m-%d %H:%M")
+    if isinstance(value, datetime) and digits <= 5:
+        return value.strftime("%Y-%m-%d" if digits == 4 else "%Y-%m-%d %H:%M")
     return str(value)

@@ -4,24 +4,21 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from analogical._checks import brief, is_whole
 from analogical.columns.binning import BinRule
 from analogical.columns.columns import plain
-from analogical.columns.dates import PARTS
 from analogical.columns.rules import Rules
 from analogical.errors import InputError
 
-MAX_LOOKED_AT = 5_000
-"""Names that are searched for one similar to an unknown name, which is slow."""
-
 __all__ = [
-    "ChosenColumns",
+    "Chosen",
     "Names",
     "as_list",
+    "choose_columns",
     "listing",
     "name_of",
     "refuse_repeated",
@@ -55,7 +52,7 @@ class Names:
     def find_part(self, given: Any) -> tuple[int, str] | None:
         """Place of a column and part of its dates, for a name such as "sold.month"; None for any other name."""
         stem, _, part = given.rpartition(".") if isinstance(given, str) else ("", "", "")
-        place = self.find(stem) if part in PARTS and self.find(given) is None else None
+        place = self.find(stem) if part in ("month", "weekday", "hour") and self.find(given) is None else None
         return None if place is None else (place, part)
 
     def find_one(self, given: Any, role: str) -> int:
@@ -87,77 +84,58 @@ class Names:
         return matching
 
 
-class Chosen(NamedTuple):
-    """The columns that are features."""
-
-    columns: list[int]
-    """Positions, increasing."""
-    named_parts: dict[int, set[str]]
-    """Parts of dates that ``features`` or ``ignore`` names, by position of the column."""
-
-
 @dataclass(frozen=True)
-class ChosenColumns:
-    """The columns of a table that become features, by their position in the user's table."""
+class Chosen:
+    """The columns of a table that are read, by their position in the user's table, and what the user said of each."""
 
-    keys: Sequence[Hashable]
-    """The user's names of all columns."""
-    place_of: dict[int, int]
-    """Places among the columns without a role, which may be features."""
     names: dict[int, str]
     """Names of the columns that are read: features, and those of which only parts of dates are."""
-    features: list[int]
-    named_parts: dict[int, set[str]]
+    place_of: dict[int, int]
+    """Places among all columns without a role."""
+    features: set[int]
+    parts: dict[int, set[str]]
     """Parts of dates that ``features`` or ``ignore`` names."""
-    is_asked: bool
-    """Whether the user named the features."""
-    called: Names
-    """The features by the names that the user may call them by."""
+    wanted: set[int]
+    """Columns that are never set aside as ids."""
+    bins: dict[int, BinRule]
+    """Bin rules that the user gave for single columns."""
 
-    @classmethod
-    def of(cls, keys: Sequence[Hashable], taken: dict[int, str], rules: Rules) -> "ChosenColumns":
-        """The columns that are features; ``taken`` are the positions of the label, the weights and the groups."""
-        free = [position for position in range(len(keys)) if position not in taken]
-        names = {p: name_of(keys[p]) for p in free}
-        called = list(keys)
-        if rules.feature_names is not None:
-            names = dict(zip(free, _check_names(rules.feature_names, len(free)), strict=True))
-            called = [names.get(p, key) for p, key in enumerate(keys)]
-        features, named_parts = choose_features(
-            called, taken, rules.features, rules.ignore, date_parts=rules.date_parts
-        )
-        if not features and not named_parts:
-            raise InputError("The table has no features; give at least one column besides the label.")
-        return cls(
-            keys,
-            {position: place for place, position in enumerate(free)},
-            {p: names[p] for p in sorted({*features, *named_parts})},
-            features,
-            named_parts,
-            rules.features is not None,
-            Names([called[p] for p in features]),
-        )
 
-    def asked_for(self, keep: Sequence[Any]) -> set[int]:
-        """Features that the user asked about, by name or by place, or that ``features`` names: never ids."""
-        if self.is_asked:
-            return set(self.features)
-        free, positions = list(self.place_of), set[int]()
-        for feature in keep:
-            if (place := self.called.find(feature)) is not None:
-                positions.add(self.features[place])
-            elif is_whole(feature) and 0 <= feature < len(free):
-                positions.add(free[feature])
-        return positions
+def choose_columns(
+    keys: Sequence[Hashable],
+    taken: dict[int, str],
+    rules: Rules,
+    keep: Sequence[Any] = (),
+    label: Hashable | None = None,
+) -> Chosen:
+    """The columns to read.
 
-    def own_bins(self, rules: Rules, label: Hashable | None) -> dict[int, BinRule]:
-        """Bin rules that the user gave for single columns."""
-        for given, _ in rules.bins_of:
-            if label is not None and given == label and self.called.find(given) is None:
-                raise InputError(f"bins names {given!r}, which is the label; bin it with bin_label (--bin-label).")
-        return {
-            self.features[place]: rule for given, rule in rules.bins_of for place in self.called.find_all(given, "bins")
-        }
+    ``taken`` are the positions of the label, the weights and the groups, and ``keep`` are features that the user asked
+    about, by name or by place among the columns without a role.
+    """
+    free = [position for position in range(len(keys)) if position not in taken]
+    names = {p: name_of(keys[p]) for p in free}
+    called = list(keys)
+    if rules.feature_names is not None:
+        names = dict(zip(free, _check_names(rules.feature_names, len(free)), strict=True))
+        called = [names.get(p, key) for p, key in enumerate(keys)]
+    features, parts = _choose_features(called, free, taken, rules)
+    if not features and not parts:
+        raise InputError("The table has no features; give at least one column besides the label.")
+    known = Names([called[p] for p in features])
+    wanted = set(features) if rules.features is not None else set[int]()
+    for feature in keep:
+        if (place := known.find(feature)) is not None:
+            wanted.add(features[place])
+        elif is_whole(feature) and 0 <= feature < len(free):
+            wanted.add(free[feature])
+    bins: dict[int, BinRule] = {}
+    for given, rule in rules.bins_of:
+        if label is not None and given == label and known.find(given) is None:
+            raise InputError(f"bins names {given!r}, which is the label; bin it with bin_label (--bin-label).")
+        bins |= {features[place]: rule for place in known.find_all(given, "bins")}
+    read = {p: names[p] for p in sorted({*features, *parts})}
+    return Chosen(read, {p: place for place, p in enumerate(free)}, set(features), parts, wanted | bins.keys(), bins)
 
 
 def _check_names(names: Iterable[str], n_features: int) -> tuple[str, ...]:
@@ -171,31 +149,22 @@ def _check_names(names: Iterable[str], n_features: int) -> tuple[str, ...]:
     return checked
 
 
-def choose_features(
-    keys: Sequence[Hashable],
-    taken: dict[int, str],
-    features: Any = None,
-    ignore: Any = None,
-    *,
-    date_parts: bool = False,
-) -> Chosen:
-    """The columns that are features.
+def _choose_features(
+    keys: Sequence[Hashable], free: list[int], taken: dict[int, str], rules: Rules
+) -> tuple[list[int], dict[int, set[str]]]:
+    """The columns that are features, increasing, and parts of dates that ``features`` or ``ignore`` names.
 
-    ``taken`` are the positions of the label, the weights and the groups. ``features`` names columns to keep, ``ignore``
-    columns to leave out; both may hold patterns and, with ``date_parts``, parts of dates such as ``"sold.month"``.
+    Both may hold patterns and, with ``date_parts``, parts of dates such as ``"sold.month"``.
     """
-    if features is not None and ignore is not None:
+    if rules.features is not None and rules.ignore is not None:
         raise InputError("features and ignore cannot be used together; name columns to keep, or columns to leave out.")
-    free = [position for position in range(len(keys)) if position not in taken]
-    role = "features" if ignore is None else "ignore"
-    given = features if ignore is None else ignore
+    role, given = ("features", rules.features) if rules.ignore is None else ("ignore", rules.ignore)
     if given is None:
-        return Chosen(free, {})
+        return free, {}
     names, roles = Names([keys[position] for position in free]), Names([keys[position] for position in taken])
-    named: set[int] = set()
-    parts: dict[int, set[str]] = {}
+    named, parts = set[int](), dict[int, set[str]]()
     for name in as_list(given, role):
-        if date_parts and (column_and_part := names.find_part(name)) is not None:
+        if rules.date_parts and (column_and_part := names.find_part(name)) is not None:
             place, part = column_and_part
             parts.setdefault(free[place], set()).add(part)
             continue
@@ -204,7 +173,7 @@ def choose_features(
             raise InputError(f"{role} names {name!r}, which is the {what}; leave it out of {role}.")
         named.update(free[place] for place in names.find_all(name, role))
     chosen = [position for position in free if (position in named) == (role == "features")]
-    return Chosen(chosen, {p: named for p, named in parts.items() if role == "features" or p in chosen})
+    return chosen, {p: part for p, part in parts.items() if role == "features" or p in chosen}
 
 
 def as_list(given: Any, role: str) -> list[Any]:
@@ -223,7 +192,7 @@ def unknown_column(given: Any, names: Sequence[str], role: str) -> InputError:
     """Error for a column name that the table does not have, with the nearest one that it does."""
     from difflib import get_close_matches
 
-    text, searched = str(given), names[:MAX_LOOKED_AT]
+    text, searched = str(given), names[:5_000]  # slow
     near = get_close_matches(text, searched, n=1) or get_close_matches(text.lower(), searched, n=1)
     hint = f"did you mean {brief(near[0])}?" if near and near[0] != text else _has(names)
     return InputError(f"The table has no column {brief(given)} to take as {role}; {hint}")

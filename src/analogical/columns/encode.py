@@ -6,43 +6,135 @@ which value a code stands for, what was done to a column and where a row came fr
 one sentence.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from analogical._checks import brief
-from analogical._types import Bools, CodedRows, Codes, Ints, Note, Positions, code_type
-from analogical.columns.choosing import ChosenColumns
-from analogical.columns.columns import Column, plain
-from analogical.columns.meaning import ColumnMeaning, TableMeaning
-from analogical.columns.preparing import MemoryPreparer, Watch
-from analogical.columns.reading import RawTable, read_table
-from analogical.columns.roles import (
-    Role,
-    encode_groups,
-    encode_label,
-    encode_weights,
-    sort_classes,
-    taken_columns,
-)
-from analogical.columns.rules import Rules
+from analogical._checks import brief, is_whole
+from analogical._types import CodedRows, Codes, Ints, Note, NoteKind, Positions, code_type
+from analogical.columns.choosing import Chosen, Names, choose_columns, listing, name_of
+from analogical.columns.columns import Column, Kind, plain
+from analogical.columns.frames import Cells, Frame, NamedLists, Table, encode_cells, encode_whole_numbers, read_table
+from analogical.columns.roles import Roles, read_roles, sort_classes
+from analogical.columns.rules import Rules, is_time, looks_like_unit
+from analogical.columns.treating import ColumnMeaning, Feature, Spellings, note_spellings, parts_of, treat_column
 from analogical.errors import InputError
 
-if TYPE_CHECKING:
-    from analogical.columns.frames import Frame
-    from analogical.columns.reading import NamedLists
-    from analogical.study import Source
-
 __all__ = [
+    "ColumnMeaning",
     "EncodedTable",
+    "TableMeaning",
+    "Watch",
     "encode_features",
     "encode_table",
     "refuse_constants",
     "refuse_single_class",
 ]
+
+Watch: TypeAlias = Callable[[Ints, Codes, Ints | None], float | None]
+"""Called with the ranks of the values of a number (-1 for missing cells), the labels and the weights."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableMeaning:
+    """Features and label of a table, and what was done to it."""
+
+    columns: tuple[ColumnMeaning, ...]
+    label_meaning: ColumnMeaning | None
+    """None if the table was encoded without a label."""
+    notes: tuple[Note, ...]
+    """What was done that the user should know."""
+
+    @cached_property
+    def n_values(self) -> Ints:
+        """Number of values of every feature."""
+        return np.array([len(column.values) for column in self.columns], dtype=np.int64)
+
+    @cached_property
+    def n_bins(self) -> Ints | None:
+        """Number of bins of every feature, without the code of missing cells; 0 for categories, None if all are."""
+        if all(column.treatment == "categories" for column in self.columns):
+            return None
+        sizes = [len(c.values) - (c.n_missing > 0) if c.treatment == "bins" else 0 for c in self.columns]
+        return np.array(sizes, dtype=np.int64)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def keys(self) -> Sequence[Hashable]:
+        """The user's own names of the features."""
+        return [column.key for column in self.columns]
+
+    @property
+    def backend(self) -> str | None:
+        """Name of the dataframe library of the user's table, for results in the same one."""
+        return None
+
+    @property
+    def label(self) -> str:
+        """Name of the label."""
+        return self._labelled.name
+
+    @cached_property
+    def classes(self) -> tuple[Hashable, ...]:
+        """Values of the label."""
+        return tuple(plain(value) for value in self._labelled.values)
+
+    @property
+    def _labelled(self) -> ColumnMeaning:
+        if self.label_meaning is None:
+            raise ValueError("the table was encoded without a label")
+        return self.label_meaning
+
+    def find(self, feature: Any) -> int:
+        """Place of a feature given by name, or by its position among the features of the user's table."""
+        for names in (self.names, self.keys):  # those given by feature_names come before the dataframe's own
+            if any(type(name) is type(feature) and name == feature for name in names):
+                return Names(names).find_one(feature, "feature")
+        if is_whole(feature) and str(feature) in self.names:
+            raise InputError(
+                f"feature={feature} may be the name {str(feature)!r} or the position {feature}; give the name as text."
+            )
+        for place, column in enumerate(self.columns):
+            if is_whole(feature) and column.position == feature:
+                return place
+        if not is_whole(feature):
+            self.refuse_set_aside(feature, "feature")
+            if self.label_meaning is not None and feature == self.label:
+                raise InputError(f"feature names {feature!r}, which is the label; choose another column.")
+            return Names(self.keys).find_one(feature, "feature")
+        last = max(column.position for column in self.columns)
+        raise InputError(
+            f"feature must be a name or a position from 0 to {last}, of a feature that is not left out, got {feature}."
+        )
+
+    def refuse_set_aside(self, name: Any, role: str) -> None:
+        """Refuse the name of a column that was set aside as an id."""
+        if any(name in note.columns for note in self.notes if note.kind == "set-aside"):
+            raise InputError(
+                f"{role} names {name!r}, which was set aside as an identifier; keep it with"
+                ' ids="keep" (--ids keep), or leave it out.'
+            )
+
+    def named(self, feature: int, codes: Iterable[int]) -> list[Any]:
+        """Values that codes of a feature stand for."""
+        values = self.columns[feature].values
+        return [plain(values[code]) for code in codes]
+
+    def find_value(self, feature: int, value: Any) -> int | None:
+        """Code of a value of a feature, given as it is or as text; None if the feature has no such value."""
+        values = self.named(feature, range(len(self.columns[feature].values)))
+        if value in values:
+            return values.index(value)
+        texts = [str(known) for known in values]
+        return texts.index(value) if isinstance(value, str) and value in texts else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +151,7 @@ class EncodedTable(TableMeaning):
     """The number of the group of each row; None if all rows are independent."""
     origin: Positions | None
     """Positions of the encoded rows in the user's table; None if all rows were encoded."""
-    frame: "Frame | NamedLists | None"
+    frame: Frame | NamedLists | None
     """The user's dataframe, for the names of its rows; None for arrays and lists."""
     fine: Mapping[int, Codes] = field(default_factory=dict)
     """Numbers in up to 120 bins, by place among the features: contexts of other features may need finer bins."""
@@ -71,7 +163,7 @@ class EncodedTable(TableMeaning):
     """Where the rows lie."""
     has_order: bool = True
     """Whether rows have a position in the user's table."""
-    source: "Source | None" = None
+    source: Any = None
     """All rows, grouped where they lie, if only a sample of them is here."""
 
     @property
@@ -133,10 +225,7 @@ def encode_table(
     """
     if y is None:
         raise InputError("The label y is missing (None); give one label per row, or a column name.")
-    raw = read_table(X)
-    rules = rules or Rules()
-    label = Role.of(raw, y, "label")
-    table = _encode(raw, label, rules, keep, watch)
+    table = _encode(read_table(X), y, rules or Rules(), keep, watch)
     refuse_constants(table.n_values, len(table.codes))
     return table
 
@@ -146,96 +235,248 @@ def encode_features(X: Any, rules: Rules | None = None) -> EncodedTable:
     return _encode(read_table(X), None, rules or Rules(), (), None)
 
 
-def _encode(raw: RawTable, label: Role | None, rules: Rules, keep: Sequence[Any], watch: Watch | None) -> EncodedTable:
+def _encode(table: Table, y: Any, rules: Rules, keep: Sequence[Any], watch: Watch | None) -> EncodedTable:
     """The encoded table."""
-    roles = _read_roles(raw, label, rules)
-    work = _preparer(raw, roles, rules, keep)
-    work.watch = watch
-    work.treat_all()
-    codes = work.side_by_side()
-    classes = _classes(roles, work)
-    group_of_row = encode_groups(roles.groups)
+    roles = read_roles(table, y, rules)
+    chosen = choose_columns(table.keys, roles.taken, rules, keep, roles.label)
+    work = _Encoder(table, roles, chosen, rules, watch)
+    work.encode_columns()
+    classes, name, rows = None, roles.label or "y", work.rows
+    if roles.labels is not None:
+        classes = sort_classes(roles.labels.take(rows))
+        n_rows = len(classes.codes) if work.weights is None else int(work.weights.sum())
+        refuse_single_class(classes, name, n_rows, len(roles.labels.values), int((~rows).sum()))
+    meanings, codes, fine = work.side_by_side()
     return EncodedTable(
         codes=codes,
-        columns=tuple(feature.meaning for feature in work.features),
+        columns=meanings,
         weights=work.weights,
         labels=None if classes is None else classes.codes.astype(code_type(len(classes.values))),
-        label_meaning=None if classes is None else ColumnMeaning(roles.label_name, roles.label, classes.values),
-        groups=None if group_of_row is None else np.unique(group_of_row[work.rows], return_inverse=True)[1],
-        origin=None if work.rows.all() else np.flatnonzero(work.rows),
-        frame=raw.frame,
-        notes=(*raw.notes, *roles.notes, *work.notes),
-        fine={place: feature.fine for place, feature in enumerate(work.features) if feature.fine is not None},
+        label_meaning=None if classes is None else ColumnMeaning(roles.label, name, classes.values),
+        groups=None if roles.groups is None else np.unique(roles.groups[rows], return_inverse=True)[1],
+        origin=None if rows.all() else np.flatnonzero(rows),
+        frame=None if isinstance(table, Cells) else table,
+        notes=(*table.notes, *roles.notes, *work.notes),
+        fine=fine,
         watched=work.watched,
     )
 
 
-@dataclass(frozen=True)
-class _Roles:
-    """Label, weights and groups of all rows."""
+@dataclass
+class _Encoded:
+    """A feature: what its codes mean, and the codes of all rows; for numbers also those of finer bins."""
 
-    label_name: str | None
-    labels: Column | None
-    weights: Ints | None
-    groups: Any
-    """One cell per row; None if rows are independent."""
-    taken: dict[int, str]
-    """Columns of the user's table that have a role, by position."""
-    notes: tuple[Note, ...]
-
-    @property
-    def label(self) -> str:
-        """Name of the label."""
-        return self.label_name or "y"
+    meaning: ColumnMeaning
+    codes: NDArray[Any]
+    fine: Codes | None
 
 
-def _read_roles(raw: RawTable, label: Role | None, rules: Rules) -> _Roles:
-    """The roles of columns, and of values given beside the table."""
-    weights, groups = Role.of(raw, rules.weights, "weights"), Role.of(raw, rules.groups, "groups")
-    if raw.n_rows == 0:
-        raise InputError("The table is empty (0 rows); give at least two rows with different labels.")
-    numbers = encode_weights(weights)
-    labels, label_notes = (None, ()) if label is None else encode_label(label, numbers, rules)
-    taken, notes = taken_columns(raw, (label, weights, groups), labels, rules)
-    label_name = None if label is None else label.name
-    return _Roles(label_name, labels, numbers, groups.cells, taken, (*notes, *label_notes))
+class _Encoder:
+    """Turns columns into features, one at a time, on the rows that count, and notes what was done."""
 
+    def __init__(self, table: Table, roles: Roles, chosen: Chosen, rules: Rules, watch: Watch | None) -> None:
+        self.table, self.chosen, self.rules, self.watch = table, chosen, rules, watch
+        self.rows = np.ones(table.n_rows, np.bool_) if roles.weights is None else roles.weights > 0
+        """Which rows of the user's table count: with a label and a weight above 0, and not dropped."""
+        if roles.labels is not None:
+            self.rows &= ~roles.labels.is_missing()
+            if not self.rows.any():
+                raise InputError("No row has both a label and a weight above 0; look at the label and the weights.")
+        self.n_rows = int(np.count_nonzero(self.rows))
+        """Rows that count, before some were dropped."""
+        self.weights = None if roles.weights is None else roles.weights[self.rows]
+        self.labels = None if roles.labels is None or watch is None else roles.labels.take(self.rows).codes
+        self.columns: list[_Encoded] = []
+        self.parts: list[_Encoded] = []
+        """Parts of dates, which come after all columns."""
+        self.watched: dict[int, float] = {}
+        self.notes: list[Note] = []
+        self._missing: dict[int, tuple[int, int]] = {}
+        """Columns with missing cells: how many, and the first row."""
+        self._units: dict[int, tuple[int, int]] = {}
+        """Columns that seem to identify units: the number of units, and about how many rows each has."""
+        self._binned: dict[NoteKind, list[ColumnMeaning]] = {"binned": [], "binned-time": []}
+        self._spellings: dict[str, Spellings] = {}
+        self._matrix, self._of_matrix = self._encode_at_once()
+        self._is_unchanged = True
+        """Whether all features have the codes that the table was read with."""
 
-def _preparer(raw: RawTable, roles: _Roles, rules: Rules, keep: Sequence[Any]) -> MemoryPreparer:
-    """What turns the columns without a role into features, on the rows that count."""
-    chosen = ChosenColumns.of(raw.keys, roles.taken, rules)
-    rows = _rows_that_count(raw.n_rows, roles.weights, roles.labels)
-    return MemoryPreparer(
-        raw,
-        rows,
-        weights=None if roles.weights is None else roles.weights[rows],
-        labels=None if roles.labels is None else roles.labels.take(rows).codes,
-        chosen=chosen,
-        rules=rules,
-        wanted=chosen.asked_for(keep),
-        bins_of=chosen.own_bins(rules, roles.label_name),
-    )
+    def _encode_at_once(self) -> tuple[Codes | None, dict[int, Column]]:
+        """All columns, if they hold whole numbers or booleans without a missing cell; otherwise none."""
+        part = self.table.whole_numbers(list(self.chosen.names))
+        if part is None:
+            return None, {}
+        codes, values = encode_whole_numbers(part if self.rows.all() else part[self.rows])
+        kind: Kind = "category" if self.table.backend is None else "whole"
+        columns = [Column(codes[:, k], known, kind, is_sorted=True) for k, known in enumerate(values)]
+        return codes, dict(zip(self.chosen.names, columns, strict=True))
 
+    def encode_columns(self) -> None:
+        """Turn all columns into features; ids are set aside, unless all columns are ids."""
+        if not self._encode_all(are_ids_kept=False):
+            self._encode_all(are_ids_kept=True)
+        if self._units and self.rules.groups is None:
+            position = max(self._units, key=lambda p: self._units[p][0])
+            self.notes.append(Note("looks-like-groups", (self.chosen.names[position],), self._units[position]))
+        for kind, binned in self._binned.items():
+            if binned:
+                n_bins = tuple(len(meaning.values) - (meaning.n_missing > 0) for meaning in binned)
+                edges = tuple(meaning.edges or () for meaning in binned)
+                self.notes.append(Note(kind, tuple(meaning.name for meaning in binned), n_bins, edges))
+        if self.parts:
+            self.notes.append(Note("date-parts", tuple(part.meaning.name for part in self.parts)))
+        self.notes += note_spellings(self._spellings)
 
-def _classes(roles: _Roles, work: MemoryPreparer) -> Column | None:
-    """The classes of the rows that were not dropped, sorted; None if there is no label."""
-    if roles.labels is None:
-        return None
-    classes = sort_classes(roles.labels.take(work.rows))
-    n_rows = len(classes.codes) if work.weights is None else int(work.weights.sum())
-    n_left_out = int((~work.rows).sum())
-    refuse_single_class(classes, roles.label, n_rows, len(roles.labels.values), n_left_out=n_left_out)
-    return classes
+    def _encode_all(self, *, are_ids_kept: bool) -> bool:
+        """Encode the columns; False, and nothing is done, if all of them are ids and these are not kept.
 
+        With ``missing="drop"`` the columns are read twice: first for the rows with a missing cell.
+        """
+        drops, ids, held = self.rules.missing == "drop", list[int](), dict[int, Column]()
+        complete, problem = np.ones(self.n_rows, np.bool_), None
+        for position in self.chosen.names:
+            column = self._load(position)
+            if not are_ids_kept and self._is_id(position, column):
+                ids.append(position)
+                self._note_unit(position, column)
+                continue
+            if column.n_missing:
+                is_missing = column.is_missing()
+                self._missing[position] = column.n_missing, int(is_missing.argmax())
+                complete &= ~is_missing
+            if drops:
+                held[position] = column
+            elif problem is None and not (self._missing and self.rules.missing == "error"):
+                try:
+                    self._add(position, column)
+                except InputError as error:  # errors of reading and of missing cells come first
+                    problem = error
+        if len(ids) == len(self.chosen.names):
+            return False
+        if ids:
+            self.notes.append(Note("set-aside", tuple(self.chosen.names[p] for p in ids)))
+        if self._missing:
+            self._note_missing(complete)
+        if problem is not None:
+            raise problem
+        for position in list(held):
+            column = held.pop(position)
+            self._add(position, column.take(complete).counted(self.weights) if self._missing else column)
+        return True
 
-def _rows_that_count(n_rows: int, numbers: Ints | None, labels: Column | None) -> Bools:
-    """Whether each row has a label and a weight above 0."""
-    kept = np.ones(n_rows, np.bool_) if numbers is None else numbers > 0
-    if labels is not None:
-        kept &= ~labels.is_missing()
-        if not kept.any():
-            raise InputError("No row has both a label and a weight above 0; look at the label and the weights.")
-    return kept
+    def _load(self, position: int) -> Column:
+        """A column, on the rows that count."""
+        if position in self._of_matrix:
+            return self._of_matrix[position].counted(self.weights)
+        column = encode_cells(self.table[position], f"feature {brief(self.chosen.names[position])}")
+        if self.table.backend is None and column.kind == "whole":
+            column = replace(column, kind="category")
+        return (column if self.n_rows == len(self.rows) else column.take(self.rows)).counted(self.weights)
+
+    def _is_id(self, position: int, column: Column) -> bool:
+        """Whether a column is set aside as an identifier."""
+        if self.rules.ids == "keep" or position in self.chosen.wanted or position not in self.chosen.features:
+            return False
+        return self.rules.is_id(column, self.chosen.names[position])
+
+    def _note_unit(self, position: int, column: Column) -> None:
+        """Remember a column that seems to identify units."""
+        if looks_like_unit(column, self.chosen.names[position]):
+            self._units[position] = len(column.values), round(column.n_present / len(column.values))
+
+    def _note_missing(self, complete: NDArray[np.bool_]) -> None:
+        """Refuse missing cells, drop their rows, or only note them."""
+        names = tuple(self.chosen.names[p] for p in self._missing)
+        if self.rules.missing == "error":
+            columns = [
+                f"{name!r} ({n:,} of {self.n_rows:,} rows, first in row {first})"
+                for name, (n, first) in zip(names, self._missing.values(), strict=True)
+            ]
+            raise InputError(
+                f"Missing values (NaN or None) in {listing(columns)}; count them as a separate value with"
+                ' missing="value", or leave out their rows with missing="drop" (--missing drop).'
+            )
+        if self.rules.missing == "value":
+            self.notes.append(Note("missing-value", names, tuple(n for n, _ in self._missing.values())))
+            return
+        n_left = int(complete.sum())
+        if not n_left:
+            raise InputError(
+                'Every row has a missing value, so missing="drop" leaves none; leave out the columns that are mostly'
+                ' empty, or use missing="value".'
+            )
+        self.notes.append(Note("missing-dropped", names, (self.n_rows - n_left, self.n_rows)))
+        left = self.rows.copy()
+        left[self.rows] = complete
+        self.rows = left
+        self.weights = None if self.weights is None else self.weights[complete]
+        self.labels = None if self.labels is None else self.labels[complete]
+
+    def _add(self, position: int, column: Column) -> None:
+        """Add a column and the parts of its dates; only the parts if only these were named."""
+        name, has_column = self.chosen.names[position], position in self.chosen.features
+        if has_column:
+            self._note_unit(position, column)
+            feature = treat_column(column, name, self.rules, self.chosen.bins.get(position))
+            place = self.chosen.place_of[position]
+            meaning = replace(feature.meaning, key=self.table.keys[position], position=place)
+            self._watch(column, meaning)
+            self.columns.append(self._encoded(column, replace(feature, meaning=meaning)))
+            if meaning.edges is not None:
+                self._binned["binned-time" if is_time(column) else "binned"].append(meaning)
+            self._spellings[name] = feature.spellings
+        is_category = has_column and self.columns[-1].meaning.edges is None
+        has_parts = self.rules.date_parts and not is_category and is_time(column)
+        taken = {*map(name_of, self.table.keys), *self.chosen.names.values()} if has_parts else set[str]()
+        parts = {p: found for p, found in parts_of(column).items() if f"{name}.{p}" not in taken} if has_parts else {}
+        named, is_asked = self.chosen.parts.get(position, set()), self.rules.features is not None
+        for part in sorted(named - parts.keys()):
+            raise InputError(
+                f"{'features' if is_asked else 'ignore'} names {name + '.' + part!r}, but {brief(name)} has no {part}"
+                f" to compare: it must hold more dates than max_values, and the {part} must vary over two cycles or"
+                " more."
+            )
+        for part, (values, code_of) in parts.items():
+            if (part in named) == is_asked or (has_column and is_asked):
+                feature = treat_column(values, f"{name}.{part}", self.rules)
+                meaning = replace(feature.meaning, position=len(self.chosen.place_of) + len(self.parts))
+                fine_of = None if feature.fine_of is None else feature.fine_of[code_of]
+                of_dates = replace(feature, meaning=meaning, code_of=feature.code_of[code_of], fine_of=fine_of)
+                self.parts.append(self._encoded(column, of_dates, is_part=True))
+
+    def _watch(self, column: Column, meaning: ColumnMeaning) -> None:
+        """Show the ranks of a number that is binned."""
+        if self.watch is None or self.labels is None or meaning.edges is None:
+            return
+        ranks = column.codes if column.is_sorted else column.recoded(column.rank_of)
+        found = self.watch(ranks, self.labels, self.weights)
+        if found is not None:
+            self.watched[len(self.columns)] = found
+
+    def _encoded(self, column: Column, feature: Feature, *, is_part: bool = False) -> _Encoded:
+        """The rows of a column as the codes of a feature."""
+        dtype = code_type(len(feature.meaning.values))
+        keeps_codes = feature.keeps_codes and not is_part
+        self._is_unchanged &= keeps_codes
+        if not keeps_codes:
+            fine = None if feature.fine_of is None else column.recoded(feature.fine_of.astype(np.uint8))
+            return _Encoded(feature.meaning, column.recoded(feature.code_of.astype(dtype)), fine)
+        codes = column.codes if self._matrix is not None else column.codes.astype(dtype, copy=False)
+        return _Encoded(feature.meaning, codes, None)
+
+    def side_by_side(self) -> tuple[tuple[ColumnMeaning, ...], Codes, dict[int, Codes]]:
+        """The meaning and the codes of all features, and the finer bins of numbers by place."""
+        features = [*self.columns, *self.parts]
+        meanings = tuple(feature.meaning for feature in features)
+        fine = {place: feature.fine for place, feature in enumerate(features) if feature.fine is not None}
+        matrix = self._matrix  # the table itself if it was read as whole numbers and nothing was changed
+        if matrix is None or not self._is_unchanged or len(features) != matrix.shape[1]:
+            widest = code_type(max(len(meaning.values) for meaning in meanings))
+            matrix = np.empty((int(self.rows.sum()), len(features)), widest, order="F")
+            for place, feature in enumerate(features):
+                matrix[:, place] = feature.codes
+                feature.codes = matrix[:, place]  # frees the column's own codes
+        return meanings, matrix, fine
 
 
 def refuse_constants(n_values: Ints, n_rows: int) -> None:

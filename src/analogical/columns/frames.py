@@ -1,37 +1,114 @@
-"""Dataframes of every library, read and built; narwhals is used in this file only."""
+"""The user's table as columns: dataframes of every library, arrays, sparse matrices and lists of rows.
+
+narwhals is used in this file only, and imported when a dataframe is read or built.
+"""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from analogical._checks import brief
+from analogical._types import Codes, Note, code_type
 from analogical.columns.choosing import name_of, refuse_repeated
-from analogical.columns.columns import MISSING, Column, Kind, compact, encode_array, encode_objects, plain
+from analogical.columns.columns import (
+    MISSING,
+    Column,
+    Kind,
+    compact,
+    dense_codes,
+    encode_array,
+    encode_objects,
+    plain,
+)
 from analogical.errors import InputError, MissingDependencyError
 
 if TYPE_CHECKING:
-    from analogical.columns.reading import NamedLists
+    import narwhals.stable.v2 as nw
 
-__all__ = ["Frame", "align", "as_series", "build_frame", "encode_series", "is_frame", "is_series", "open_frame"]
+__all__ = [
+    "Cells",
+    "Frame",
+    "NamedLists",
+    "Table",
+    "align",
+    "as_series",
+    "build_frame",
+    "encode_cells",
+    "encode_series",
+    "encode_whole_numbers",
+    "is_frame",
+    "is_series",
+    "open_frame",
+    "read_table",
+]
 
-LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "cudf")
-PER_DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
-FIRST_DAY, LAST_DAY, MOST_DAYS = -719_162, 2_932_896, 999_999_999
-"""Days from January 1, 1970, of Python's first and last date, and of its longest duration."""
+
+@dataclass(frozen=True)
+class NamedLists:
+    """Columns as lists with names: a built-in table, read without importing a dataframe library."""
+
+    lists: dict[str, list[Any]]
+    backend = "polars"
+    index = None
+    notes = ()
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        return list(self.lists)
+
+    keys = columns
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.lists.values()), []))
+
+    def __getitem__(self, position: int) -> list[Any]:
+        return self.lists[self.columns[position]]
+
+    def whole_numbers(self, chosen: Sequence[int]) -> None:
+        """None: columns are encoded one by one."""
+
+    def row_names(self, positions: Sequence[int]) -> list[Hashable]:
+        """The positions themselves."""
+        return list(positions)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The columns of an array, a sparse matrix or a list of rows, which have no names of their own."""
+
+    cells: Sequence[Any]
+    n_rows: int
+    keys: tuple[Hashable, ...]
+    matrix: NDArray[Any] | None = None
+    """The whole table, if it is a numpy array of whole numbers or booleans, which is encoded at once."""
+    backend = None
+    notes = ()
+
+    def __getitem__(self, position: int) -> Any:
+        return self.cells[position]
+
+    def whole_numbers(self, chosen: Sequence[int]) -> NDArray[Any] | None:
+        """The chosen columns as one array, if all hold whole numbers or booleans without a missing cell."""
+        if self.matrix is None:
+            return None
+        return self.matrix if len(chosen) == len(self.keys) else self.matrix[:, list(chosen)]
 
 
 class Frame:
     """A dataframe of any library: its columns, their names, and the names of its rows."""
 
-    def __init__(self, frame: "nw.DataFrame[Any]", *, was_lazy: bool) -> None:
+    def __init__(self, frame: "nw.DataFrame[Any]", notes: tuple[Note, ...]) -> None:
         self._frame = frame
         self.keys: tuple[Hashable, ...] = tuple(frame.columns)
         self.n_rows = len(frame)
         self.backend = str(frame.implementation.value)
-        self.was_lazy = was_lazy
+        self.notes = notes
         self.schema = list(frame.schema.values())
 
     def __getitem__(self, position: int) -> Any:
@@ -59,8 +136,108 @@ class Frame:
         return _index_of(self._frame.to_native())
 
 
+Table: TypeAlias = Frame | NamedLists | Cells
+"""The user's table: ``keys`` name its columns, ``table[position]`` are cells; ``backend`` is None without names."""
+
+
+def read_table(X: Any) -> Table:
+    """The columns of a dataframe, an array, a sparse matrix or a list of rows; anything else is refused."""
+    if isinstance(X, np.ndarray):
+        return _read_array(X)
+    if type(X).__module__.startswith("scipy.sparse"):  # importing it takes a quarter of a second
+        return _read_sparse(X)
+    if isinstance(X, memoryview):
+        return _read_array(np.asarray(X))
+    if isinstance(X, NamedLists | Frame):
+        return X
+    if isinstance(X, list | tuple):
+        return _read_rows(list(X))
+    frame = None if isinstance(X, str | bytes | dict | set) else open_frame(X)
+    if frame is not None:
+        refuse_repeated([name_of(key) for key in frame.keys])
+        return frame
+    if isinstance(X, str | bytes | dict | set) or not hasattr(X, "__len__"):
+        raise InputError(f"X must be a table (dataframe, 2-d array or list of rows), got {type(X).__name__}.")
+    return _read_array(np.asarray(X)) if hasattr(X, "__array__") else _read_rows(list(X))
+
+
+def _read_array(X: NDArray[Any]) -> Cells:
+    """Columns of a numpy array, as views."""
+    if X.dtype.names is not None:
+        raise InputError(
+            "X is a structured array; give a dataframe, such as pandas.DataFrame(X), or the columns as a 2-d array."
+        )
+    if isinstance(X, np.matrix):
+        X = np.asarray(X)
+    if X.ndim != 2:
+        how = "reshape it with X.reshape(-1, 1) if it is one feature" if X.ndim == 1 else "flatten each row"
+        raise InputError(f"X must have two dimensions (rows, features), got {X.ndim}: {how}.")
+    if X.dtype.kind in "cV":
+        raise InputError(f"X has dtype {X.dtype}, which has no categories; give numbers, strings or objects.")
+    n_rows, n_features = X.shape
+    keys = tuple(f"x{i}" for i in range(n_features))
+    if X.dtype.kind in "iub" and n_rows and n_features and not isinstance(X, np.ma.MaskedArray):
+        return Cells([], n_rows, keys, matrix=X)
+    return Cells(list(X.T), n_rows, keys)
+
+
+def _read_sparse(X: Any) -> Cells:
+    """Columns of a scipy sparse matrix, made dense one at a time."""
+    if X.ndim != 2:
+        raise InputError(f"X must have two dimensions (rows, features), got {X.ndim}.")
+    columns = X.tocsc(copy=True)
+    columns.sum_duplicates()
+    n_rows, n_features = columns.shape
+    cells = []
+    for i in range(n_features):
+        part = slice(columns.indptr[i], columns.indptr[i + 1])
+        cells.append(_SparseCells(columns.indices[part], columns.data[part], n_rows))
+    return Cells(cells, n_rows, tuple(f"x{i}" for i in range(n_features)))
+
+
+@dataclass(frozen=True)
+class _SparseCells:
+    """The stored cells of one column of a sparse matrix; all others are 0."""
+
+    rows: NDArray[Any]
+    stored: NDArray[Any]
+    n_rows: int
+
+    def encode(self, what: str) -> Column:
+        """Codes of the column."""
+        stored_and_zero = np.append(self.stored, np.zeros(1, self.stored.dtype))
+        column = encode_array(stored_and_zero, what)
+        codes = np.full(self.n_rows, column.codes[-1], dtype=np.promote_types(code_type(len(column.values)), np.int8))
+        codes[self.rows] = column.codes[:-1]
+        return replace(compact(codes, column.values), kind=column.kind)
+
+
+def _read_rows(rows: list[Any]) -> Cells:
+    """Columns of a list of rows."""
+    rows = [row.tolist() if hasattr(row, "tolist") else row for row in rows]  # arrays and series
+    for position, row in enumerate(rows):
+        if isinstance(row, str | bytes | dict | set) or not hasattr(row, "__len__"):
+            raise InputError(
+                "X must have two dimensions: a list of rows, each a list of values;"
+                f" row {position} is {brief(row)} ({type(row).__name__})."
+            )
+        if len(row) != len(rows[0]):
+            raise InputError(
+                f"X has ragged rows: row 0 has {len(rows[0])} values and row {position} has {len(row)};"
+                " give every row the same number of values."
+            )
+    n_features = len(rows[0]) if rows else 0
+    keys = tuple(f"x{i}" for i in range(n_features))
+    return Cells(list(zip(*rows, strict=True)), len(rows), keys)
+
+
+# ---------------------------------------------------------------- dataframes
+
+
 def _fits_numpy(dtype: Any) -> bool:
     """Whether a type holds whole numbers of at most 64 bits."""
+    import narwhals.stable.v2 as nw
+
     return dtype.is_integer() and dtype not in (nw.Int128, nw.UInt128)
 
 
@@ -72,6 +249,8 @@ def _index_of(native: Any) -> Any:
 
 def is_frame(X: Any) -> bool:
     """Whether X is a dataframe of a supported library."""
+    import narwhals.stable.v2 as nw
+
     if isinstance(X, np.ndarray):
         return False
     try:
@@ -83,6 +262,8 @@ def is_frame(X: Any) -> bool:
 
 def open_frame(X: Any) -> Frame | None:
     """X as a frame, None if it is not a dataframe; a lazy one is collected."""
+    import narwhals.stable.v2 as nw
+
     try:
         frame: Any = nw.from_native(_as_table(X), allow_series=True, pass_through=True)
         if isinstance(frame, nw.Series):
@@ -92,7 +273,7 @@ def open_frame(X: Any) -> Frame | None:
             frame = _collect(frame)
         if not isinstance(frame, nw.DataFrame):
             return None
-        return Frame(frame, was_lazy=was_lazy)
+        return Frame(frame, (Note("collected"),) if was_lazy else ())
     except InputError:
         raise
     except (nw.exceptions.DuplicateError, ValueError):
@@ -121,6 +302,8 @@ def _collect(frame: Any) -> Any:
 
 def as_series(cells: Any) -> Any:
     """A series, or a dataframe of one column, as a series of narwhals; anything else as it is."""
+    import narwhals.stable.v2 as nw
+
     if isinstance(cells, np.ndarray):
         return cells
     series = nw.from_native(cells, allow_series=True, pass_through=True)
@@ -138,6 +321,8 @@ def as_series(cells: Any) -> Any:
 
 def is_series(cells: Any) -> bool:
     """Whether cells are a series of narwhals."""
+    import narwhals.stable.v2 as nw
+
     return isinstance(cells, nw.Series)
 
 
@@ -161,6 +346,8 @@ def align(series: Any, frame: "Frame | NamedLists") -> tuple[Any, bool | None]:
 
 def encode_series(series: "nw.Series[Any]", what: str) -> Column:
     """Codes of a column of a dataframe, by the fastest exact method of its library."""
+    import narwhals.stable.v2 as nw
+
     dtype = series.dtype
     if dtype.is_nested() or dtype == nw.Binary:
         raise _not_a_value(what, dtype)
@@ -175,6 +362,8 @@ def encode_series(series: "nw.Series[Any]", what: str) -> Column:
 
 def _kind(dtype: Any) -> Kind | None:
     """The kind of a column, by its type; None if it depends on the values."""
+    import narwhals.stable.v2 as nw
+
     if dtype.is_integer():
         return "whole"
     if dtype.is_float() or dtype.is_decimal() or dtype == nw.Duration:
@@ -193,6 +382,8 @@ def _not_a_value(what: str, dtype: Any) -> InputError:
 
 def _encode_native(series: "nw.Series[Any]", what: str) -> Column:
     """Codes of a column, by its library."""
+    import narwhals.stable.v2 as nw
+
     native: Any = series.to_native()
     if series.implementation.is_pandas_like():
         arrow = getattr(native.dtype, "pyarrow_dtype", None)
@@ -242,8 +433,10 @@ def _refuse_far_dates(series: Any, what: str) -> None:
     """Refuse dates and durations that Python does not have; polars would panic."""
     import polars as pl
 
-    per_day = 1 if series.dtype == pl.Date else PER_DAY[series.dtype.time_unit]
-    first, last = (-MOST_DAYS, MOST_DAYS) if series.dtype == pl.Duration else (FIRST_DAY, LAST_DAY)
+    per_second = {"ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+    per_day = 1 if series.dtype == pl.Date else per_second[series.dtype.time_unit] * 86_400
+    is_duration = series.dtype == pl.Duration  # dates count from January 1, 1970
+    first, last = (-999_999_999, 999_999_999) if is_duration else (-719_162, 2_932_896)
     numbers = series.drop_nulls().to_physical()
     if len(numbers) and not first <= numbers.min() // per_day <= numbers.max() // per_day <= last:
         raise _far_dates(what)
@@ -252,7 +445,7 @@ def _refuse_far_dates(series: Any, what: str) -> None:
 def _far_dates(what: str) -> InputError:
     """Error for dates and durations that Python does not have."""
     return InputError(
-        f"The {what} has dates outside of the years 1 to 9999, or durations of more than {MOST_DAYS:,} days; leave the"
+        f"The {what} has dates outside of the years 1 to 9999, or durations of more than 999,999,999 days; leave the"
         " column out, or make them missing."
     )
 
@@ -299,11 +492,39 @@ def _encode_arrow(cells: Any, what: str) -> Column:
 
 def build_frame(columns: Mapping[str, Sequence[Any]], backend: str) -> Any:
     """A dataframe of the named library; an error says if the library is unknown or not installed."""
-    if backend not in LIBRARIES:
-        raise InputError(f"backend must be one of {', '.join(LIBRARIES)}, got {backend!r}.")
+    libraries = ("pandas", "polars", "pyarrow", "modin", "cudf")
+    import narwhals.stable.v2 as nw
+
+    if backend not in libraries:
+        raise InputError(f"backend must be one of {', '.join(libraries)}, got {backend!r}.")
     try:
         return nw.from_dict(columns, backend=cast("Any", backend)).to_native()
     except ModuleNotFoundError:
         raise MissingDependencyError(
             f"A dataframe of {backend} was asked for, which is not installed. Install it with: pip install {backend}"
         ) from None
+
+
+# ---------------------------------------------------------------- columns
+
+
+def encode_cells(cells: Any, what: str) -> Column:
+    """Codes of one column: cells of a sparse matrix, an array, a list or a series; or a column that has them."""
+    if isinstance(cells, Column):
+        return cells
+    if isinstance(cells, _SparseCells):
+        return cells.encode(what)
+    if isinstance(cells, np.ndarray):
+        return encode_array(cells, what)
+    if isinstance(cells, list | tuple):
+        return encode_objects(cells, what)
+    return encode_series(cells, what)
+
+
+def encode_whole_numbers(part: NDArray[Any]) -> tuple[Codes, list[Sequence[Any]]]:
+    """Codes of a table of whole numbers or booleans, and the values of each column."""
+    if part.dtype.kind != "b":
+        codes, values = dense_codes(part)
+        return codes, list(values)
+    codes, values = dense_codes(part.view(np.uint8))
+    return codes, [[bool(value) for value in known] for known in values]

@@ -10,71 +10,81 @@ from analogical._checks import brief, is_whole
 from analogical._types import Floats, Ints, Note, NoteKind
 from analogical.columns.binning import BinRule, bin_values, name_bins
 from analogical.columns.choosing import Names, name_of
-from analogical.columns.columns import MISSING, Column, Values, plain
-from analogical.columns.folding import find_spellings, fold_notes, merge_spellings
-from analogical.columns.reading import RawTable, encode_cells
-from analogical.columns.rules import FIRST_DAY_NUMBER, LAST_DAY_NUMBER, NEARLY_ALL, Rules, counts_rows
+from analogical.columns.columns import MISSING, Column, plain
+from analogical.columns.frames import Table, align, as_series, encode_cells, is_series
+from analogical.columns.rules import DAY_NUMBERS, NEARLY_ALL, Rules, counts_rows
+from analogical.columns.treating import find_spellings, merge_spellings, note_spellings
 from analogical.count.counts import refuse_too_many_rows
 from analogical.errors import InputError
 
-__all__ = [
-    "Role",
-    "TreatedLabel",
-    "encode_groups",
-    "encode_label",
-    "encode_weights",
-    "refuse_no_counts",
-    "sort_classes",
-    "taken_columns",
-    "treat_label",
-]
+__all__ = ["Roles", "read_roles", "sort_classes", "treat_label"]
 
 What = Literal["label", "weights", "groups"]
 
-FEWEST_JUDGED = 20
-"""With fewer rows, a column of weights is not judged by its values."""
-YEARS = (1900, 2100)
-
 
 @dataclass(frozen=True)
-class Role:
-    """The label, the weights or the groups."""
+class Roles:
+    """Label, weights and groups of all rows of a table."""
 
-    what: What
+    label: str | None
+    """Name of the label, if it has one."""
+    labels: Column | None
+    """The class of each row, which may be missing; None if no label was given."""
+    weights: Ints | None
+    groups: Ints | None
+    """The number of the group of each row; None if rows are independent."""
+    taken: dict[int, str]
+    """Columns of the table that have a role, by position."""
+    notes: tuple[Note, ...]
+
+
+class _Given(NamedTuple):
+    """What was given for a role."""
+
     name: str | None
     cells: Any
-    """One cell per row, in the order of the table; None if nothing was given."""
-    position: int | None = None
+    """One cell per row, in the order of the table."""
+    position: int | None
     """Position of the column, if the user named one."""
     notes: tuple[Note, ...] = ()
 
-    @classmethod
-    def of(cls, raw: RawTable, given: Any, what: What) -> "Role":
-        """From the name of a column, or from the values themselves."""
-        if given is None:
-            return cls(what, None, None)
-        is_text = isinstance(given, str)
-        if raw.frame is None:
-            if is_text:
-                raise InputError(
-                    f"The {what} {given!r} names a column, but X is not a dataframe; give the values, one per row."
-                )
-        elif is_text or is_whole(given) or (isinstance(given, tuple) and given in raw.keys):
-            position = Names(raw.keys).find_one(given, what)
-            return cls(what, name_of(raw.keys[position]), raw.cells[position], position)
-        cells, is_aligned = _as_cells(given, what), None
-        if raw.frame is not None and not isinstance(cells, np.ndarray | list | tuple):
-            from analogical.columns.frames import align
 
-            cells, is_aligned = align(cells, raw.frame)
-        name = getattr(cells, "name", None)
-        if len(cells) != raw.n_rows:
+def read_roles(table: Table, y: Any, rules: Rules) -> Roles:
+    """The roles of columns, and of values given beside the table; without a label if ``y`` is None."""
+    values: dict[What, Any] = {"label": y, "weights": rules.weights, "groups": rules.groups}
+    given = {what: _find(table, value, what) for what, value in values.items() if value is not None}
+    if table.n_rows == 0:
+        raise InputError("The table is empty (0 rows); give at least two rows with different labels.")
+    weights = _encode_weights(given["weights"]) if "weights" in given else None
+    labels, label_notes = _encode_label(given["label"], weights, rules) if "label" in given else (None, ())
+    taken, notes = _taken_columns(table, given, labels, rules)
+    label = given["label"].name if "label" in given else None
+    groups = _encode_groups(given["groups"].cells) if "groups" in given else None
+    return Roles(label, labels, weights, groups, taken, (*notes, *label_notes))
+
+
+def _find(table: Table, given: Any, what: What) -> _Given:
+    """Cells from the name of a column, or the values themselves."""
+    is_text = isinstance(given, str)
+    if table.backend is None:
+        if is_text:
             raise InputError(
-                f"The {what} has {len(cells):,} values and X has {raw.n_rows:,} rows; give one value per row."
+                f"The {what} {given!r} names a column, but X is not a dataframe; give the values, one per row."
             )
-        kind: NoteKind = "aligned" if is_aligned else "index-differs"
-        notes = () if is_aligned is None else (Note(kind, (what,)),)
-        return cls(what, name_of(name) if name is not None and name != "" else None, cells, notes=notes)
+    elif is_text or is_whole(given) or (isinstance(given, tuple) and given in table.keys):
+        position = Names(table.keys).find_one(given, what)
+        return _Given(name_of(table.keys[position]), table[position], position)
+    cells, is_aligned = _as_cells(given, what), None
+    if table.backend is not None and not isinstance(cells, np.ndarray | list | tuple):
+        cells, is_aligned = align(cells, table)
+    name = getattr(cells, "name", None)
+    if len(cells) != table.n_rows:
+        raise InputError(
+            f"The {what} has {len(cells):,} values and X has {table.n_rows:,} rows; give one value per row."
+        )
+    kind: NoteKind = "aligned" if is_aligned else "index-differs"
+    notes = () if is_aligned is None else (Note(kind, (what,)),)
+    return _Given(name_of(name) if name is not None and name != "" else None, cells, None, notes)
 
 
 def _as_cells(given: Any, what: What) -> Any:
@@ -93,8 +103,6 @@ def _as_cells(given: Any, what: What) -> Any:
 
 def _as_series_or_list(given: Any, what: What) -> Any:
     """Cells of a dataframe library as a series, any others as an array or a list."""
-    from analogical.columns.frames import as_series, is_series
-
     cells = as_series(given)
     if is_series(cells):
         return cells
@@ -105,92 +113,43 @@ def _as_series_or_list(given: Any, what: What) -> Any:
     return list(cells)
 
 
-def taken_columns(
-    raw: RawTable, roles: tuple[Role | None, ...], labels: Column | None, rules: Rules
+def _taken_columns(
+    table: Table, roles: Mapping[What, _Given], labels: Column | None, rules: Rules
 ) -> tuple[dict[int, str], tuple[Note, ...]]:
     """The columns that are the label, the weights or the groups, by position, and notes about them."""
     taken: dict[int, str] = {}
     notes: list[Note] = []
-    names = {name_of(key): position for position, key in enumerate(raw.keys)} if raw.frame is not None else {}
-    for role in roles:
-        if role is None or role.cells is None:
-            continue
+    names = {name_of(key): position for position, key in enumerate(table.keys)} if table.backend is not None else {}
+    for what, role in roles.items():
         notes += role.notes
         if role.position is not None:
             if role.position in taken:
                 raise InputError(
-                    f"The column {role.name!r} cannot be both the {taken[role.position]} and the {role.what}; choose"
-                    " another one."
+                    f"The column {role.name!r} cannot be both the {taken[role.position]} and the {what}; choose another"
+                    " one."
                 )
-            taken[role.position] = role.what
+            taken[role.position] = what
         elif role.name in names:
             position = names[role.name]
-            column = encode_cells(raw.cells[position], f"{role.what} {role.name!r}")
-            if role.what == "label" and labels is not None:
-                column, given = _folded(column, rules), labels
-            else:
-                given = encode_cells(role.cells, role.what)
+            column = encode_cells(table[position], f"{what} {role.name!r}")
+            given = labels if what == "label" and labels is not None else encode_cells(role.cells, what)
+            if what == "label":  # spellings are merged in the label
+                merged, code_of = merge_spellings(column, find_spellings(column, rules.fold_case))
+                column = column if merged is column else Column(column.recoded(code_of), merged.values)
             is_same = column.has_same_groups_as(given)
-            if is_same and role.what == "weights":  # numbers must be the same, not only the groups they make
+            if is_same and what == "weights":  # numbers must be the same, not only the groups they make
                 is_same = [plain(v) for v in column.values] == [plain(v) for v in given.values]
             if is_same:
-                taken[position] = role.what
-            kind = f"{role.what}-taken-out" if is_same else f"{role.what}-name-kept"
+                taken[position] = what
+            kind = f"{what}-taken-out" if is_same else f"{what}-name-kept"
             notes.append(Note(cast("NoteKind", kind), (str(role.name),)))
     return taken, tuple(notes)
 
 
-def _folded(column: Column, rules: Rules) -> Column:
-    """A column with spellings of one value merged."""
-    values = column.counted()
-    merged, code_of = merge_spellings(values, find_spellings(values, rules.fold_case).merged)
-    return column if merged is values else Column(column.recoded(code_of), merged.values)
+# ---------------------------------------------------------------- the label
 
 
-class TreatedLabel(NamedTuple):
-    """The classes of a label, decided on its values."""
-
-    classes: Sequence[Any]
-    code_of: Ints
-    """The class of each value, and last MISSING for missing cells."""
-    notes: tuple[Note, ...]
-
-
-def treat_label(values: Values, name: str, rules: Rules) -> TreatedLabel:
-    """The class of each value of the label, binned on request; values may occur in rows of weight 0 only."""
-    what = f"label {brief(name)}"
-    spellings = find_spellings(values, rules.fold_case)
-    merged, code_of = merge_spellings(values, spellings.merged)
-    notes = tuple(fold_notes({name: spellings}))
-    occurring = np.flatnonzero(merged.sizes > 0)
-    kept = merged if len(occurring) == len(merged) else merged.take(occurring)
-    if rules.bin_label is not None:
-        if values.kind == "category":
-            raise InputError(
-                f"The {what} holds {plain(merged.values[0])!r} and is not numeric, so it cannot be binned; leave out"
-                " bin_label."
-            )
-        binned = bin_values(kept, BinRule("quantiles", rules.bin_label), what)
-        names = name_bins(binned.ends)
-        code_of = np.full(len(values) + 1, MISSING)
-        code_of[occurring] = binned.code_of[:-1]
-        return TreatedLabel(names, code_of, (*notes, Note("label-binned", (name,), (len(names),), (binned.edges,))))
-    if values.kind != "category" and not rules.has_few_values(kept):
-        raise InputError(
-            f"The {what} is {'a time' if values.kind == 'time' else 'numeric'} and has {len(kept):,} values,"
-            " too many for classes: bin it with bin_label=4 (--bin-label 4), choose another label (--label), or raise"
-            f" max_values ({rules.max_values})."
-        )
-    is_many = not Rules().has_few_values(kept)  # in a small table every row may have another value
-    if values.kind == "category" and is_many and rules.is_id(kept, name):
-        raise InputError(
-            f"The {what} has a different value in nearly every row ({len(kept):,} values), as an identifier has;"
-            " choose another column as the label (--label)."
-        )
-    return TreatedLabel(merged.values, code_of, notes)
-
-
-def encode_label(label: Role, weights: Ints | None, rules: Rules) -> tuple[Column, tuple[Note, ...]]:
+def _encode_label(label: _Given, weights: Ints | None, rules: Rules) -> tuple[Column, tuple[Note, ...]]:
     """Classes of the rows; missing ones stay missing, and the caller drops their rows."""
     name = label.name or "y"
     column = encode_cells(label.cells, f"label {brief(name)}")
@@ -199,11 +158,48 @@ def encode_label(label: Role, weights: Ints | None, rules: Rules) -> tuple[Colum
         raise InputError(
             f"The label {brief(name)} is missing in all {n_rows:,} rows; choose another column as the label."
         )
-    notes = (Note("label-missing", (name,), (n_missing,)),) if n_missing else ()
-    treated = treat_label(column.counted(weights), name, rules)
-    if treated.classes is not column.values:
-        column = Column(column.recoded(treated.code_of), treated.classes)
-    return column, (*notes, *treated.notes)
+    missing = (Note("label-missing", (name,), (n_missing,)),) if n_missing else ()
+    classes, code_of, notes = treat_label(column.counted(weights), name, rules)
+    if classes is not column.values:
+        column = Column(column.recoded(code_of), classes)
+    return column, (*missing, *notes)
+
+
+def treat_label(column: Column, name: str, rules: Rules) -> tuple[Sequence[Any], Ints, tuple[Note, ...]]:
+    """The classes of a label, the class of each value and last MISSING for missing cells, and notes.
+
+    Numbers are binned on request; values may occur in rows of weight 0 only.
+    """
+    what = f"label {brief(name)}"
+    spellings = find_spellings(column, rules.fold_case)
+    merged, code_of = merge_spellings(column, spellings)
+    notes = tuple(note_spellings({name: spellings}))
+    occurring = np.flatnonzero(merged.sizes > 0)
+    kept = merged if len(occurring) == len(merged.values) else merged.pick(occurring)
+    if rules.bin_label is not None:
+        if column.kind == "category":
+            raise InputError(
+                f"The {what} holds {plain(merged.values[0])!r} and is not numeric, so it cannot be binned; leave out"
+                " bin_label."
+            )
+        binned = bin_values(kept, BinRule("quantiles", rules.bin_label), what)
+        names = name_bins(binned.ends)
+        code_of = np.full(len(column.values) + 1, MISSING)
+        code_of[occurring] = binned.code_of[:-1]
+        return names, code_of, (*notes, Note("label-binned", (name,), (len(names),), (binned.edges,)))
+    if column.kind != "category" and not rules.has_few_values(kept):
+        raise InputError(
+            f"The {what} is {'a time' if column.kind == 'time' else 'numeric'} and has {len(kept.values):,} values,"
+            " too many for classes: bin it with bin_label=4 (--bin-label 4), choose another label (--label), or raise"
+            f" max_values ({rules.max_values})."
+        )
+    is_many = not Rules().has_few_values(kept)  # in a small table every row may have another value
+    if column.kind == "category" and is_many and rules.is_id(kept, name):
+        raise InputError(
+            f"The {what} has a different value in nearly every row ({len(kept.values):,} values), as an identifier has;"
+            " choose another column as the label (--label)."
+        )
+    return merged.values, code_of, notes
 
 
 def sort_classes(labels: Column) -> Column:
@@ -218,16 +214,17 @@ def sort_classes(labels: Column) -> Column:
     return Column(np.argsort(order)[labels.codes], [values[c] for c in order])
 
 
-def encode_weights(weights: Role) -> Ints | None:
-    """Weights as int64, None if there are none; refused unless they are whole numbers from 0."""
-    if weights.cells is None:
-        return None
+# ---------------------------------------------------------------- weights and groups
+
+
+def _encode_weights(weights: _Given) -> Ints:
+    """Weights as int64; refused unless they are whole numbers from 0."""
     expected = "weights must be whole numbers from 0 (how many rows each row stands for)"
     where = "" if weights.name is None else f" of {brief(weights.name)}"
     column = encode_cells(weights.cells, "weights")
     values = [plain(value) for value in column.values]
     for code, value in enumerate(values):
-        if not _is_number(value):
+        if not isinstance(value, int | float | np.number) and type(value).__name__ not in ("Decimal", "Fraction"):
             row = int((column.codes == code).argmax())
             raise InputError(f"{expected}, got {brief(value)} in row {row}{where}.")
     numbers = np.array(values, dtype=np.float64)
@@ -238,30 +235,28 @@ def encode_weights(weights: Role) -> Ints | None:
         row = int(bad_rows.argmax())
         if column.codes[row] == MISSING:
             raise InputError(f"{expected}, got a missing value in row {row}{where}.")
-        raise InputError(f"{expected}, got {numbers[column.codes[row]]:g} in row {row}{where}; {_FRACTIONS}")
+        raise InputError(
+            f"{expected}, got {numbers[column.codes[row]]:g} in row {row}{where}; use counts, not shares. Survey"
+            " weights are not supported, because rows would count as more or less than the one independent answer they"
+            " are: leave them out, and read the result as one about the sample."
+        )
     of_row: Floats = numbers[column.codes]
     if not of_row.any():
         raise InputError(f"{expected}, and at least one above 0; all {len(of_row):,} weights are zero.")
     if weights.position is not None:
         above = numbers[numbers > 0]
-        refuse_no_counts(weights.name or "", int(np.count_nonzero(of_row)), len(above), above.min(), above.max())
+        _refuse_no_counts(weights.name or "", int(np.count_nonzero(of_row)), len(above), above.min(), above.max())
     refuse_too_many_rows(float(of_row.sum()))
     return of_row.astype(np.int64)
 
 
-_FRACTIONS = (
-    "use counts, not shares. Survey weights are not supported, because rows would count as more or less than the one"
-    " independent answer they are: leave them out, and read the result as one about the sample."
-)
-
-
-def refuse_no_counts(name: str, n_rows: int, n_values: int, low: float, high: float) -> None:
+def _refuse_no_counts(name: str, n_rows: int, n_values: int, low: float, high: float) -> None:
     """Refuse a column of weights that look like years, dates or identifiers, by the range of its positive numbers."""
-    if n_rows < FEWEST_JUDGED or n_values == 1:
+    if n_rows < 20 or n_values == 1:  # too few to judge
         return
-    if low >= YEARS[0] and high <= YEARS[1]:
+    if low >= 1900 and high <= 2100:
         what = "years"
-    elif low >= FIRST_DAY_NUMBER and high <= LAST_DAY_NUMBER:
+    elif low >= DAY_NUMBERS[0] and high <= DAY_NUMBERS[1]:
         what = "dates"
     elif n_values >= NEARLY_ALL * n_rows and counts_rows(name, n_values, low, high):
         what = "identifiers"
@@ -273,14 +268,8 @@ def refuse_no_counts(name: str, n_rows: int, n_values: int, low: float, high: fl
     )
 
 
-def _is_number(cell: Any) -> bool:
-    return isinstance(cell, int | float | np.number) or type(cell).__name__ in ("Decimal", "Fraction")
-
-
-def encode_groups(cells: Any) -> Ints | None:
+def _encode_groups(cells: Any) -> Ints:
     """The number of the group of each row; a row without a group is a group of its own."""
-    if cells is None:
-        return None
     column = encode_cells(cells, "groups")
     groups = column.codes.astype(np.int64)
     alone = np.flatnonzero(column.is_missing())

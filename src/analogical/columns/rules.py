@@ -22,12 +22,11 @@ import numpy as np
 
 from analogical._checks import check_choice, check_whole
 from analogical.columns.binning import BinRule, Bins, check_bins
-from analogical.columns.columns import Values, plain
+from analogical.columns.columns import Column, plain
 from analogical.errors import InputError
 
 __all__ = [
-    "FIRST_DAY_NUMBER",
-    "LAST_DAY_NUMBER",
+    "DAY_NUMBERS",
     "NEARLY_ALL",
     "ColumnOptions",
     "Ids",
@@ -47,18 +46,18 @@ Ids = Literal["drop", "keep"]
 
 NEARLY_ALL = 0.95
 """A column is an identifier if it has at least this many distinct values per row."""
-FIRST_DAY_NUMBER, LAST_DAY_NUMBER = 19000101, 20991231
+DAY_NUMBERS = (19000101, 20991231)
 """Whole numbers from the first to the last are dates if all are days of the calendar."""
-DENSE = 2
-"""Distinct whole numbers are identifiers if their range is at most this many times their number."""
 ID_NAME = re.compile(
     r"(^|[^A-Za-z])(id|ids|uid|uuid|guid|key|index|idx|rownum|identifier|no|nr|num|number|serial)($|[^A-Za-z])"
     r"|[a-z](Id|ID|Key|Index|No|Nr|Number)$",
 )
 """Names of columns of whole numbers that count or identify the rows."""
-UNITS = "subject|person|patient|participant|respondent|customer|client|user|student|pupil|animal|individual|household"
 UNIT_NAME = re.compile(
-    rf"(^|[^A-Za-z])(id|uid|uuid|guid|identifier|({UNITS})s?([^A-Za-z]*(no|nr|num|number|key|code|name))?)$",
+    r"(^|[^A-Za-z])(id|uid|uuid|guid|identifier|("
+    r"subject|person|patient|participant|respondent|customer|"
+    r"client|user|student|pupil|animal|individual|household"
+    r")s?([^A-Za-z]*(no|nr|num|number|key|code|name))?)$",
     re.IGNORECASE,
 )
 """Names of columns that say whom a row is about; their last words decide."""
@@ -182,36 +181,36 @@ class Rules:
             bins = bins.get("*", Rules.bins)
         object.__setattr__(self, "bin_rule", check_bins(bins))
 
-    def has_few_values(self, values: Values) -> bool:
+    def has_few_values(self, column: Column) -> bool:
         """Whether a column has few enough values for numbers and dates to be categories."""
-        return self.max_values is None or len(values) <= self.max_values
+        return self.max_values is None or len(column.values) <= self.max_values
 
-    def is_id(self, values: Values, name: str) -> bool:
-        """Whether values identify rows, distinct in nearly every row, or are whole numbers that identify units.
+    def is_id(self, column: Column, name: str) -> bool:
+        """Whether a column identifies rows, distinct in nearly every row, or has whole numbers that identify units.
 
         Numbers with a fraction and times never do.
         """
-        if values.kind == "real" or self.has_few_values(values) or is_time(values):
+        if column.kind == "real" or self.has_few_values(column) or is_time(column):
             return False
-        if values.kind == "whole" and looks_like_unit(values, name):
+        if column.kind == "whole" and looks_like_unit(column, name):
             return True
-        if len(values) < NEARLY_ALL * values.n_present:
+        if len(column.values) < NEARLY_ALL * column.n_present:
             return False
-        if values.kind != "whole":
+        if column.kind != "whole":
             return True
-        ends = (values.values[0], values.values[-1]) if values.is_sorted else values.values
-        return counts_rows(name, len(values), min(ends), max(ends))
+        ends = (column.values[0], column.values[-1]) if column.is_sorted else column.values
+        return counts_rows(name, len(column.values), min(ends), max(ends))
 
-    def bin_rule_of(self, values: Values, own_rule: BinRule | None) -> BinRule | None:
+    def bin_rule_of(self, column: Column, own_rule: BinRule | None) -> BinRule | None:
         """How to bin a column, None if its values are categories; ``own_rule`` is the user's for this column."""
         rule = own_rule
         if rule is None:
             rule = self.bin_rule
-            if values.kind == "category":
+            if column.kind == "category":
                 return None
-            if self.has_few_values(values) and (values.kind != "real" or _are_whole(values)):
+            if self.has_few_values(column) and (column.kind != "real" or _are_whole(column)):
                 return None
-        if rule.method == "quantiles" and len(values) <= rule.n_bins:
+        if rule.method == "quantiles" and len(column.values) <= rule.n_bins:
             return None  # every value would have a bin of its own
         return None if rule.method == "none" else rule
 
@@ -261,14 +260,14 @@ def written_call(name: str, data: Sequence[str], options: Mapping[str, tuple[Any
 
 def counts_rows(name: str, n_values: int, low: Any, high: Any) -> bool:
     """Whether whole numbers, distinct in nearly every row, count or identify the rows, by their name or range."""
-    return bool(ID_NAME.search(name)) or int(high) - int(low) < DENSE * n_values
+    return bool(ID_NAME.search(name)) or int(high) - int(low) < 2 * n_values
 
 
-def looks_like_unit(values: Values, name: str) -> bool:
-    """Whether values say whom a row is about and most occur several times, such as several rows per person."""
-    if values.kind not in ("category", "whole") or len(values) < FEW_UNITS:
+def looks_like_unit(column: Column, name: str) -> bool:
+    """Whether a column says whom a row is about and most occur several times, such as several rows per person."""
+    if column.kind not in ("category", "whole") or len(column.values) < FEW_UNITS:
         return False
-    return names_units(name) and float(np.median(values.sizes)) >= 2
+    return names_units(name) and float(np.median(column.sizes)) >= 2
 
 
 def names_units(name: str) -> bool:
@@ -276,25 +275,25 @@ def names_units(name: str) -> bool:
     return bool(UNIT_NAME.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)))
 
 
-def is_time(values: Values) -> bool:
+def is_time(column: Column) -> bool:
     """Whether a column holds dates or times, also days written as whole numbers."""
-    return values.kind == "time" or (values.kind == "whole" and _are_days(values))
+    return column.kind == "time" or (column.kind == "whole" and _are_days(column))
 
 
-def _are_days(values: Values) -> bool:
+def _are_days(column: Column) -> bool:
     """Whether whole numbers are days written as year, month and day: 19910108."""
-    numbers = np.asarray(values.values)
+    numbers = np.asarray(column.values)
     if (
         numbers.dtype.kind not in "iu"
         or not len(numbers)
-        or numbers.min() < FIRST_DAY_NUMBER
-        or numbers.max() > LAST_DAY_NUMBER
+        or numbers.min() < DAY_NUMBERS[0]
+        or numbers.max() > DAY_NUMBERS[1]
     ):
         return False
     months, days = numbers // 100 % 100, numbers % 100
     return bool(((months >= 1) & (months <= 12) & (days >= 1) & (days <= 31)).all())
 
 
-def _are_whole(values: Values) -> bool:
+def _are_whole(column: Column) -> bool:
     """Whether all numbers are whole, such as counts stored as floats because some are missing."""
-    return all(isinstance(value, int | float) and float(value).is_integer() for value in map(plain, values.values))
+    return all(isinstance(value, int | float) and float(value).is_integer() for value in map(plain, column.values))

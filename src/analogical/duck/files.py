@@ -12,7 +12,7 @@ from analogical.duck.relation import DuckRelation
 from analogical.duck.session import Session, ask
 from analogical.engines.text import type_cells
 from analogical.errors import InputError
-from analogical.io.formats import FileTable, TextFormat
+from analogical.io.files import FileTable, TextFormat
 
 if TYPE_CHECKING:
     import pyarrow as pa

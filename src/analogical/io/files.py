@@ -1,54 +1,93 @@
-"""A file or standard input to a table, with a note on everything that was detected, or an error that says why not."""
+"""A file or standard input to a table, with a note on everything that was detected, or an error that says why not.
 
-import codecs
+polars is imported when a file is read: built-in tables need no library.
+"""
+
 import glob
 import io
 import lzma
 import os
 import signal
 import sys
-import tempfile
 import threading
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import accumulate
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
-
-import polars as pl
+from typing import Any, BinaryIO, NamedTuple
 
 from analogical._types import Note
 from analogical.datasets import table_names
 from analogical.errors import InputError
-from analogical.io.formats import NA, FileTable, TextFormat, refuse_text_options
-from analogical.io.text import clean_lines, find_shape, has_space_before_quote, parse_text
-from analogical.io.typing import CellNotes, type_columns
 
-__all__ = ["open_file", "quiet_stderr"]
+__all__ = ["NA", "FileTable", "Source", "TextFormat", "open_file", "quiet_stderr", "refuse_text_options"]
 
-_KINDS = {".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
-"""Formats by file extension."""
-_MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"PK\x03\x04": "workbook"}
-"""Formats by the first bytes, which take precedence over the extension."""
-_WORKBOOKS = (".xlsx", ".xls", ".xlsb", ".ods")
-_COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+NA = ("", "?", "NA", "N/A", "#N/A", "<NA>", "NaN", "NaT", "null", "-")
+"""Words for missing cells, in upper or lower case, with or without spaces around them."""
 MANY_CELLS = 50_000_000
-"""Cells of a Parquet or Arrow file from which on DuckDB reads it: there half the memory in the same time as here, with
-more cells less of both (benchmarks/results/large.md)."""
-MANY_BYTES = 50_000_000
-"""Bytes of a text, unpacked, from which on DuckDB reads it: in .7 of the time, at 200 MB in .4 with half the memory
-(benchmarks/results/large.md)."""
-BEGINNING = 2**18
-"""Bytes of a large text from which separator and column names are detected."""
+"""Cells of a table from which on it is read lazily (benchmarks/results/large.md)."""
 MOST_UNPACKED = 500_000_000
 """Limit for a compressed file that has to be read into memory: a small one may unpack to any size."""
-LONGEST_LINE = 2**26
-"""Limit of the bytes of a line for a text to be unpacked for DuckDB, which does not read such a line."""
 BLOCK_BYTES = 2**24
 """Bytes read at once."""
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """What the user said about a text file.
+
+    Examples
+    --------
+    >>> TextFormat(separator=";").header
+    True
+    """
+
+    separator: str | None = None
+    """None to detect it."""
+    header: bool = True
+    names: tuple[str, ...] | None = None
+    """Names of the columns of a file without a header."""
+    na: tuple[str, ...] = NA
+
+
+class FileTable(NamedTuple):
+    r"""The table in a file, and notes on how it was read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from analogical.io.files import open_file
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "table.csv")
+    ...     _ = path.write_text("size;label\n1;yes\n?;no\n")
+    ...     table = open_file(str(path))
+    >>> table.frame["size"].to_list(), [note.kind for note in table.notes], table.notes[0].words
+    ([1, None], ['separator', 'read-as-missing'], ('semicolon',))
+    """
+
+    frame: Any
+    """A polars dataframe, or a lazy one."""
+    notes: tuple[Note, ...] = ()
+
+
+def refuse_text_options(given: TextFormat, what: str) -> None:
+    """Refuse options for text files if the table is not in a text file.
+
+    Examples
+    --------
+    >>> refuse_text_options(TextFormat(separator=";"), "'table.parquet'")
+    Traceback (most recent call last):
+        ...
+    analogical.errors.InputError: --separator is for text files, and 'table.parquet' is not one; leave it out.
+    """
+    values = {"--separator": given.separator, "--no-header": not given.header, "--names": given.names}
+    values["--na"] = given.na != NA
+    for option, value in values.items():
+        if value:
+            raise InputError(f"{option} is for text files, and {what} is not one; leave it out.")
 
 
 def open_file(
@@ -58,13 +97,13 @@ def open_file(
     header: bool = True,
     names: Sequence[str] | None = None,
     na: Sequence[str] = NA,
-    engine: Literal["auto", "memory", "duckdb"] = "auto",
+    lazy: bool | None = None,
 ) -> FileTable:
-    r"""The table in a file, or on standard input (``"-"``): in memory, or held by DuckDB if it is large.
+    r"""The table in a file, or on standard input (``"-"``): a polars dataframe, or a lazy one if it is large.
 
     Separator and encoding of text files are detected, and columns of numbers and dates are parsed. Parquet, Arrow and
-    spreadsheets keep their own types. ``engine`` says who holds the table; by default DuckDB holds large files, and
-    the Parquet files that a folder or a pattern stands for. Every function of the library takes either as X.
+    spreadsheets keep their own types. By default large files are lazy, and the Parquet files that a folder or a pattern
+    stands for; ``lazy`` says what all are. Every function of the library takes either as X.
 
     Examples
     --------
@@ -78,91 +117,41 @@ def open_file(
     ['colour', 'size']
     """
     text_format = TextFormat(separator, header, None if names is None else tuple(names), tuple(na))
-    pattern = None if engine == "memory" else _parquet_pattern(file)
-    if pattern is not None and any(glob.iglob(pattern, recursive=True)):  # noqa: PTH207 (any pattern, also an absolute one)
-        from analogical.duck.files import open_parquet
+    paths, is_partitioned = _parquet_files(file)
+    if paths:
+        import polars as pl
 
         refuse_text_options(text_format, repr(file))
-        return FileTable(open_parquet(pattern), (Note("held-by-duckdb"),))
-    source = _Source.of(file)
-    if engine == "duckdb" or (engine == "auto" and source.is_large()):
-        held = _open_in_duckdb(source, text_format, is_forced=engine == "duckdb")
-        if held is not None:
-            return held if engine == "duckdb" else FileTable(held.frame, (Note("held-by-duckdb"), *held.notes))
-    return _read_into_memory(source, text_format)
+        frame = pl.scan_parquet(paths, glob=False, hive_partitioning=is_partitioned)
+        return FileTable(frame.collect() if lazy is False else frame)
+    source = Source.of(file)
+    if source.kind == "text":
+        from analogical.io.text import read_text
+
+        return read_text(source, text_format, lazy=lazy)
+    refuse_text_options(text_format, source.what)
+    return _read_workbook(source) if source.kind == "workbook" else FileTable(_read_binary(source, lazy))
 
 
-# ---------------------------------------------------------------- tables held by DuckDB
-
-
-def _parquet_pattern(file: str) -> str | None:
-    """The pattern of the Parquet files that a folder or a pattern stands for; None for the name of one file."""
+def _parquet_files(file: str) -> tuple[list[str], bool]:
+    """The Parquet files that a folder or a pattern stands for, by name, and whether folders are values of columns."""
     try:
-        path = Path(file)
+        path, is_partitioned, pattern = Path(file), False, file
         if path.is_dir():
             is_partitioned = not any(path.glob("*.parquet")) and any(path.glob("*=*"))  # by columns, as Hive does
-            return str(path / "**" / "*.parquet") if is_partitioned else str(path / "*.parquet")
-        return file if any(c in file for c in "*?[") and not path.exists() else None
+            pattern = str(path / "**" / "*.parquet") if is_partitioned else str(path / "*.parquet")
+        elif not any(c in file for c in "*?[") or path.exists():
+            return [], False
+        return sorted(glob.glob(pattern, recursive=True)), is_partitioned  # noqa: PTH207 (also an absolute pattern)
     except (OSError, ValueError):
-        return None
-
-
-def _open_in_duckdb(source: "_Source", text_format: TextFormat, *, is_forced: bool) -> FileTable | None:
-    """The table, held by DuckDB; None if it must be read into memory, which can read it or says what is wrong."""
-    from analogical.duck.files import NotFaithful, open_batches, open_parquet, open_text
-
-    if source.kind != "text":
-        refuse_text_options(text_format, source.what)
-    is_file = source.content is None and source.compression is None
-    if source.kind == "parquet" and is_file:
-        with _refuse_damaged(source):
-            return FileTable(open_parquet(source.path))
-    if source.kind == "arrow" and is_file:
-        import pyarrow as pa
-
-        with pa.memory_map(source.path) as mapped, _refuse_damaged(source):
-            arrow_file = pa.ipc.open_file(mapped)
-            _check_batches(arrow_file)
-            batches = (arrow_file.get_batch(k) for k in range(arrow_file.num_record_batches))
-            return FileTable(open_batches(pa.RecordBatchReader.from_batches(arrow_file.schema, batches)))
-    if source.kind == "text":
-        try:
-            notes: list[Note] = []
-            beginning = source.beginning()
-            if "\r" in beginning or beginning[:1].isspace():
-                raise NotFaithful("lines end in carriage returns, or the first may be blank")
-            shape = find_shape(clean_lines(beginning, []), source.what, text_format, notes)
-            if has_space_before_quote(beginning, shape.separator):
-                raise NotFaithful("quotes follow spaces")
-            with source.unpacked() as path:
-                return open_text(path, shape, text_format, notes)
-        except (NotFaithful, UnicodeDecodeError) as error:
-            if is_forced:
-                raise InputError(
-                    f"{source.what} cannot be read by DuckDB ({error}); save it as UTF-8 text with one row per line, or"
-                    " use --engine memory."
-                ) from None
-            return None
-    if is_forced:
-        raise InputError(f"{source.what} cannot be read by DuckDB; use --engine memory, or save it as Parquet or CSV.")
-    return None
-
-
-def _read_into_memory(source: "_Source", text_format: TextFormat) -> FileTable:
-    """The table as a polars dataframe."""
-    if source.kind == "text":
-        return parse_text(source.read(), source.what, text_format)
-    refuse_text_options(text_format, source.what)
-    if source.kind == "workbook":
-        return _read_workbook(source)
-    return FileTable(_read_binary(source))
+        return [], False
 
 
 # ---------------------------------------------------------------- bytes
 
 
 @dataclass(frozen=True)
-class _Source:
+class Source:
     """The bytes of a file, a pipe or standard input, its format and its compression."""
 
     path: str
@@ -172,7 +161,7 @@ class _Source:
     """The bytes of a pipe or standard input, which can be read only once; None for a file."""
 
     @classmethod
-    def of(cls, file: str) -> "_Source":
+    def of(cls, file: str) -> "Source":
         """The source that a name stands for; refused if it cannot be read or is empty."""
         if file == "-":
             return cls(file, "standard input", _standard_input())
@@ -213,17 +202,22 @@ class _Source:
     @cached_property
     def compression(self) -> str | None:
         """The compression, by the first bytes; None if there is none."""
-        return next((name for magic, name in _COMPRESSIONS.items() if self.first.startswith(magic)), None)
+        magics = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+        return next((name for magic, name in magics.items() if self.first.startswith(magic)), None)
 
     @cached_property
     def kind(self) -> str:
-        """The format: parquet, arrow, workbook, or text."""
-        by_magic = next((kind for magic, kind in _MAGIC.items() if self.first.startswith(magic)), None)
-        suffixes = Path(self.path).suffixes
-        suffix = suffixes[-1 if self.compression is None else -2 :][:1]
-        by_name = _KINDS.get(suffix[0].lower()) if suffix else None
-        is_workbook = self.compression is None and suffix and suffix[0].lower() in _WORKBOOKS
-        return by_magic or by_name or ("workbook" if is_workbook else "text")
+        """The format: parquet, arrow, workbook, or text, by the first bytes before the file extension."""
+        magics = {b"PAR1": "parquet", b"ARROW1": "arrow", b"PK\x03\x04": "workbook"}
+        if (
+            by_magic := next((kind for magic, kind in magics.items() if self.first.startswith(magic)), None)
+        ) is not None:
+            return by_magic
+        extension = "".join(Path(self.path).suffixes[-1 if self.compression is None else -2 :][:1]).lower()
+        if extension in (".xlsx", ".xls", ".xlsb", ".ods"):
+            return "text" if self.compression else "workbook"
+        arrow = dict.fromkeys((".arrow", ".feather", ".ipc"), "arrow")
+        return {".parquet": "parquet", ".pq": "parquet", **arrow}.get(extension, "text")
 
     def blocks(self) -> Iterator[bytes]:
         """The content, unpacked, in blocks, none of which is empty."""
@@ -231,77 +225,19 @@ class _Source:
             if self.compression is None:
                 yield from iter(partial(stream.read, BLOCK_BYTES), b"")
                 return
+            n_bytes = 0
             try:
-                yield from _unpack(stream, self.compression)
+                for block in _unpack(stream, self.compression):
+                    n_bytes += len(block)
+                    yield block
             except InputError:
                 raise
             except (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, RuntimeError) as error:
                 raise InputError(
                     f"{self.what} is a damaged {self.compression} file ({first_line(error)}); compress it again."
                 ) from None
-
-    def is_large(self) -> bool:
-        """Whether the table in the file is large; a compressed text is unpacked as far as that takes."""
-        if self.content is not None:
-            return False
-        if self.kind != "text":
-            n_cells = self._n_cells()
-            return n_cells > 0 and n_cells >= MANY_CELLS
-        if self.compression is None:
-            return Path(self.path).stat().st_size >= MANY_BYTES
-        ends = accumulate(len(block) for block in self.blocks())
-        return any(n_bytes >= MANY_BYTES for n_bytes in ends)
-
-    def _n_cells(self) -> int:
-        """Number of cells of a Parquet or Arrow file; 0 if it cannot be read, so that reading it says why.
-
-        Not with polars: its threads would keep hundreds of megabytes that DuckDB and counting need later.
-        """
-        if self.kind not in ("parquet", "arrow") or self.compression is not None:
-            return 0
-        import pyarrow as pa
-        from pyarrow import ipc, parquet
-
-        try:
-            with pa.memory_map(self.path) as mapped:
-                if self.kind == "parquet":
-                    metadata = parquet.read_metadata(mapped)
-                    return int(metadata.num_rows * metadata.num_columns)
-                arrow_file = ipc.open_file(mapped)
-                n_rows = sum(arrow_file.get_batch(k).num_rows for k in range(arrow_file.num_record_batches))
-                return int(len(arrow_file.schema) * n_rows)
-        except (pa.ArrowException, OSError, UnicodeDecodeError):
-            return 0
-
-    def beginning(self) -> str:
-        """The first lines of a text; UnicodeDecodeError if it is not UTF-8."""
-        content = next(self.blocks(), b"")[: BEGINNING + 4]
-        if b"\0" in content:
-            raise UnicodeDecodeError("utf-8", content[:4], 0, 1, "a zero is not a character of a text")
-        decoder = codecs.getincrementaldecoder("utf-8-sig")()
-        return decoder.decode(content).replace("\r\n", "\n")
-
-    @contextmanager
-    def unpacked(self) -> Iterator[str]:
-        """The path of the unpacked text: a temporary file if it is compressed or piped.
-
-        A text with a very long line is not unpacked to its end: DuckDB does not read it.
-        """
-        if self.content is None and self.compression is None:
-            yield self.path
-            return
-        from analogical.duck.files import NotFaithful
-
-        n_without_end = 0
-        with tempfile.NamedTemporaryFile(prefix="analogical-") as stream:
-            for block in self.blocks():
-                stream.write(block)
-                last = block.rfind(b"\n")
-                n_without_end = n_without_end + len(block) if last < 0 else len(block) - last
-                if n_without_end > LONGEST_LINE:
-                    raise NotFaithful("a line is too long")
-            stream.flush()
-            yield stream.name
+        if not n_bytes:
+            raise InputError(f"{self.what} is empty inside its {self.compression} compression; give a header and rows.")
 
     def read(self) -> bytes:
         """The whole content, unpacked."""
@@ -314,10 +250,7 @@ class _Source:
                     f"{self.what} unpacks to more than {MOST_UNPACKED // 10**6:,} MB that cannot be read in parts; save"
                     " it as UTF-8 text with one row per line, or as Parquet."
                 )
-        content = b"".join(parts)
-        if self.compression is not None and not content.strip():
-            raise InputError(f"{self.what} is empty inside its {self.compression} compression; give a header and rows.")
-        return content
+        return b"".join(parts)
 
 
 def _unpack(stream: BinaryIO, compression: str) -> Iterator[bytes]:
@@ -371,45 +304,47 @@ def _standard_input() -> bytes:
 # ---------------------------------------------------------------- formats with types of their own
 
 
-def _read_binary(source: _Source) -> pl.DataFrame:
-    """The dataframe in a Parquet or Arrow file."""
-    content = source.read()
+def _read_binary(source: Source, lazy: bool | None) -> Any:
+    """The dataframe in a Parquet or Arrow file, lazy if it is large."""
+    import polars as pl
+
     with _refuse_damaged(source), quiet_stderr():
+        is_file = source.content is None and source.compression is None
+        content = source.path if is_file else io.BytesIO(source.read())
         if source.kind == "arrow":
             _check_arrow(content)
-            frame = pl.read_ipc(io.BytesIO(content))
-        else:
-            frame = pl.read_parquet(io.BytesIO(content))
-    if not frame.width:
+        scanned = pl.scan_ipc(content) if source.kind == "arrow" else pl.scan_parquet(content, glob=False)
+        n_columns = len(scanned.collect_schema())
+        n_cells = n_columns * int(scanned.select(pl.len()).collect().item()) if n_columns else 0
+        is_lazy = lazy or (lazy is None and n_cells >= MANY_CELLS)
+        frame = scanned if is_lazy or not n_columns else scanned.collect()
+    if not n_columns:
         raise InputError(f"{source.what} has no columns; give a table with features and a label.")
     return frame
 
 
-def _check_arrow(content: bytes) -> None:
-    """Raise an error if pyarrow finds an Arrow file invalid; without pyarrow nothing is checked."""
+def _check_arrow(content: Any) -> None:
+    """Raise an error if pyarrow finds a batch of an Arrow file invalid; without pyarrow nothing is checked.
+
+    polars trusts lengths and offsets: one or two of 1,200 damaged files crashed the process. pyarrow validates
+    untrusted files, and crashed with none of them.
+    """
     try:
         import pyarrow as pa
         from pyarrow import ipc
     except ModuleNotFoundError:
         return
     try:
-        _check_batches(ipc.open_file(pa.BufferReader(content)))
+        with pa.memory_map(content) if isinstance(content, str) else pa.BufferReader(content.getvalue()) as stream:
+            arrow_file = ipc.open_file(stream)
+            for k in range(arrow_file.num_record_batches):
+                arrow_file.get_batch(k).validate(full=True)
     except pa.ArrowNotImplementedError:  # a type that only polars reads
         return
 
 
-def _check_batches(arrow_file: Any) -> None:
-    """Raise an error if pyarrow finds a batch of an Arrow file invalid.
-
-    polars and DuckDB trust lengths and offsets: one or two of 1,200 damaged files crashed the process. pyarrow
-    validates untrusted files, and crashed with none of them.
-    """
-    for k in range(arrow_file.num_record_batches):
-        arrow_file.get_batch(k).validate(full=True)
-
-
 @contextmanager
-def _refuse_damaged(source: _Source) -> Iterator[None]:
+def _refuse_damaged(source: Source) -> Iterator[None]:
     """Turn what a reader raises into one sentence; a panic of polars is not an Exception."""
     try:
         yield
@@ -422,7 +357,7 @@ def _refuse_damaged(source: _Source) -> Iterator[None]:
         ) from None
 
 
-def _read_workbook(source: _Source) -> FileTable:
+def _read_workbook(source: Source) -> FileTable:
     """The first sheet of a workbook, if a reader is installed; cells of text are typed as in a text file."""
     try:
         import fastexcel  # noqa: F401
@@ -430,6 +365,10 @@ def _read_workbook(source: _Source) -> FileTable:
         raise InputError(
             f"{source.what} is a workbook; save the sheet as CSV, or install a reader: pip install fastexcel"
         ) from None
+    import polars as pl
+
+    from analogical.io.typing import CellNotes, type_columns
+
     with _refuse_damaged(source), quiet_stderr():
         frame = pl.read_excel(io.BytesIO(source.read()))
     texts = [column for column in frame.get_columns() if column.dtype == pl.String]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 from analogical._types import Note
 from analogical.engines.text import type_cells
 from analogical.errors import InputError, SparkError
-from analogical.io.formats import FileTable, TextFormat
+from analogical.io.files import FileTable, TextFormat
 from analogical.io.text import check_separator, find_separator
 from analogical.spark.relation import SparkRelation
 from analogical.spark.session import collect, first_line
