@@ -86,7 +86,6 @@ def test_to_dict_is_ready_for_json():
         "explained": None,
         "n_groups": None,
         "engine": "memory",
-        "plan": None,
         "backend": None,
     }
     assert content["notes"] == []

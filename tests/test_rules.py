@@ -16,7 +16,7 @@ import analogical
 from analogical._results import Result
 
 SOURCE = Path(analogical.__file__).parent
-STUDY = ("table_counts.py", "study.py", "arguments.py", "engines/study.py")
+STUDY = ("table_counts.py", "study.py", "arguments.py")
 
 DIVIDE = {
     "count/counts.py": {
@@ -139,10 +139,8 @@ def test_exceptions_are_of_functions_that_there_are():
         assert set(names) <= known, place
 
 
-@pytest.mark.parametrize(
-    "path", files_of("count", "engines/study.py", "spark/engine.py", "spark/parts.py"), ids=place_of
-)
-def test_engines_warn_of_nothing(path):
+@pytest.mark.parametrize("path", files_of("count"), ids=place_of)
+def test_counting_warns_of_nothing(path):
     names = {node.id for node in ast.walk(parsed(path)) if isinstance(node, ast.Name)}
     assert not {"warnings", "Note", "print"} & names
 
@@ -168,7 +166,7 @@ def test_notes_are_made_where_tables_are_read():
         for path in SOURCE.rglob("*.py")
         if functions_of(parsed(path), lambda node: isinstance(node, ast.Call) and ast.unparse(node.func) == "Note")
     }
-    assert makers == {"io", "columns", "engines", "duck"}
+    assert makers == {"io", "columns", "outside"}
 
 
 # ---------------------------------------------------------------- how long functions are

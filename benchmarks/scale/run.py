@@ -191,13 +191,13 @@ def measure_partition(kind: str) -> Measured:
     import resource
 
     import pyarrow as pa
-
-    from analogical._types import CodedRows, Margins
     from analogical.engines.blocks import deal_features
     from analogical.spark.parts import CountPart
     from analogical.spark.planning import MOST_CELLS
     from analogical.spark.words import LABEL as LABELS
     from analogical.spark.words import Layout
+
+    from analogical._types import CodedRows, Margins
 
     def batches() -> Any:
         """Ten thousand rows at a time, as Spark hands them over."""

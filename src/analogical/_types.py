@@ -12,7 +12,6 @@ __all__ = [
     "Bools",
     "CodedRows",
     "Codes",
-    "EngineName",
     "Floats",
     "Ints",
     "Keys",
@@ -35,8 +34,6 @@ Keys: TypeAlias = NDArray[np.uint64]
 """Several codes packed into one integer."""
 Positions: TypeAlias = NDArray[np.intp]
 """Positions in another array."""
-EngineName = Literal["memory", "duckdb", "spark"]
-"""Where the rows of a table are held and counted."""
 
 FEW_CODES = 8
 """Up to this many codes are counted one by one."""
@@ -187,7 +184,8 @@ NoteKind = Literal[
     "missing-dropped",
     "binned",
     "binned-time",
-    "binned-in-steps",
+    "edges-of-sample",
+    "many-texts",
     "date-parts",
     "set-aside",
     "folded",
@@ -205,7 +203,6 @@ NoteKind = Literal[
     "numbered-names",
     "empty-column",
     "first-sheet",
-    "held-by-duckdb",
     "spaces-stripped",
     "read-as-missing",
     "decimal-commas",

@@ -8,8 +8,8 @@ import numpy as np
 from analogical._checks import check_choice
 from analogical.columns.encode import encode_features, encode_table
 from analogical.columns.rules import ColumnOptions, rules_of
-from analogical.engines.open import engine_of, engine_study_of, refuse_elsewhere
 from analogical.errors import InputError
+from analogical.outside import encode_outside, is_outside
 from analogical.study import Asked, Study
 from analogical.table_counts import Duplicates
 
@@ -40,7 +40,7 @@ def study_of(
     duplicates : {"count", "once"}, optional
         None if the function has no such option and counts every row.
     needs_rows : bool
-        Whether to refuse a table in DuckDB or on Spark, because the function compares whole rows.
+        Whether to refuse a table whose rows did not come here, because the function compares whole rows.
     needs_label : bool
         Whether there must be a label; otherwise the study has none.
     """
@@ -52,25 +52,19 @@ def study_of(
             raise InputError(
                 f'{verb.__name__} needs every row, and this Study has duplicates="once"; make one without it.'
             )
-        if needs_rows:
-            refuse_elsewhere(verb.__name__, X.engine_name)
         return X
     rules = rules_of(columns, verb, without)
     counted: Duplicates = "count" if duplicates is None else duplicates
-    if engine_of(X) == "memory":
+    if is_outside(X):
+        table = encode_outside(X, y, rules, keep=keep, duplicates=counted, needs_label=needs_label)
+    else:
         table = encode_table(X, y, rules, keep=keep) if needs_label else encode_features(X, rules)
-        return Study.of_table(table, duplicates=counted, n_jobs=n_jobs)
-    if needs_rows:
-        refuse_elsewhere(verb.__name__, engine_of(X))
-    return engine_study_of(
-        X,
-        y,
-        rules,
-        keep=keep,
-        duplicates=counted,
-        n_jobs=n_jobs,
-        needs_label=needs_label,
-    )
+    if needs_rows and table.source is not None:
+        raise InputError(
+            f"{verb.__name__} compares whole rows, and this table is too large to collect its rows; give"
+            f" {verb.__name__} a sample of them as a dataframe."
+        )
+    return Study.of_table(table, duplicates=counted, n_jobs=n_jobs)
 
 
 def _refuse_beside_study(verb: str, y: Any, options: Sequence[str]) -> None:

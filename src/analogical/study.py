@@ -8,18 +8,17 @@ from typing import Any, Literal, Self, TypeAlias, TypeVar, Unpack
 
 import numpy as np
 
-from analogical._types import Bools, CodedRows, EngineName, Note, Positions, code_type
+from analogical._types import Bools, Note, Positions, code_type
 from analogical.columns.encode import EncodedTable, encode_table
-from analogical.columns.meaning import EngineMeaning
 from analogical.columns.rules import ColumnOptions, asked_of, rules_of, written_call
 from analogical.count.groups import collapse_rows, evenly
 from analogical.count.threads import n_threads_for
-from analogical.engines.open import engine_of, engine_study_of
 from analogical.estimate.deciding import COPY, MOST_MEMBERS, MOST_TRIED, Decider, Deciding
 from analogical.estimate.entropies import explained_by_chance, remaining_entropies
 from analogical.estimate.significance import adjust_for_features
 from analogical.estimate.status import LEVEL
 from analogical.estimate.votes import Voting
+from analogical.outside import encode_outside, is_outside
 from analogical.table_counts import Duplicates, Item, TableCounts
 
 __all__ = ["Asked", "Duplicates", "Given", "GivenColumns", "Study"]
@@ -123,26 +122,7 @@ class Study(TableCounts):
     """
 
     call = "study"
-    engine_name: EngineName = "memory"
-    """Where the rows are held and counted."""
-    plan: Any = None
-    """Spark's plan for counting."""
-
-    def __new__(
-        cls,
-        X: Any = None,
-        y: Any = None,
-        *,
-        duplicates: Duplicates = "count",
-        n_jobs: int | None = None,
-        **columns: Unpack[ColumnOptions],
-    ) -> Self:
-        """Return a complete ``EngineStudy`` for a table in DuckDB or on Spark."""
-        if engine_of(X) == "memory":
-            return super().__new__(cls)
-        rules = rules_of(columns, Study)
-        study: Any = engine_study_of(X, y, rules, duplicates=duplicates, n_jobs=n_jobs)
-        return study  # type: ignore[no-any-return]
+    table: EncodedTable
 
     def __init__(
         self,
@@ -153,8 +133,9 @@ class Study(TableCounts):
         n_jobs: int | None = None,
         **columns: Unpack[ColumnOptions],
     ) -> None:
-        if engine_of(X) == "memory":
-            self._set_table(encode_table(X, y, rules_of(columns, Study)), duplicates, n_jobs)
+        rules = rules_of(columns, Study)
+        table = encode_outside(X, y, rules) if is_outside(X) else encode_table(X, y, rules)
+        self._set_table(table, duplicates, n_jobs)
         options = {**asked_of(columns), "duplicates": (duplicates, "count")}
         self.call = written_call("Study", ["X", repr(y) if isinstance(y, str) else "y"], options)
 
@@ -165,15 +146,10 @@ class Study(TableCounts):
         *,
         duplicates: Duplicates = "count",
         n_jobs: int | None = None,
-        engine_name: EngineName = "memory",
-        plan: Any = None,
     ) -> Self:
-        """The study of an encoded table; rows that come from Spark have no position in the user's table."""
+        """The study of an encoded table."""
         study = cls.__new__(cls)
         study._set_table(table, duplicates, n_jobs)
-        study.engine_name, study.plan = engine_name, plan
-        if engine_name == "spark":
-            study._named = None
         return study
 
     def _set_table(self, table: EncodedTable, duplicates: Duplicates, n_jobs: int | None) -> None:
@@ -183,31 +159,8 @@ class Study(TableCounts):
         self.rows = collapse_rows(coded) if duplicates == "once" else coded
         if table.groups is not None:
             self._more_codes[len(self.owner)] = table.groups.astype(code_type(int(table.groups.max()) + 1))
-        self._fine_codes, self._named = table.fine, table
+        self._fine_codes, self._named = table.fine, table if table.has_order else None
         self.n_rows = coded.n_rows
-
-    @classmethod
-    def of_rows(
-        cls,
-        table: EngineMeaning,
-        rows: CodedRows,
-        *,
-        duplicates: Duplicates = "count",
-        engine_name: EngineName = "memory",
-        plan: Any = None,
-    ) -> "Study":
-        """The study of rows that were collected from an engine, all of them or a sample, with all columns of the study.
-
-        Equal rows may be merged into one with their count, so rows have no position in the user's table.
-        """
-        study, n_features = Study.__new__(Study), len(table.columns)
-        study._begin(table, duplicates, None)
-        codes = np.asfortranarray(rows.codes[:, :n_features])
-        features = CodedRows(codes, rows.labels, table.n_values, rows.n_labels, rows.weights)
-        study.rows = collapse_rows(features) if duplicates == "once" else features
-        study._more_codes = {c: rows.codes[:, c] for c in range(n_features, rows.n_features)}
-        study.n_rows, study.engine_name, study.plan = rows.n_rows, engine_name, plan
-        return study
 
     def __repr__(self) -> str:
         from analogical.show import as_text

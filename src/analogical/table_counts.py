@@ -13,7 +13,6 @@ from analogical._checks import check_choice
 from analogical._types import CodedRows, Codes, Ints, Margins, merge_bins
 from analogical.columns.binning import NUMBERS_OF_BINS
 from analogical.columns.encode import EncodedTable
-from analogical.columns.meaning import EngineMeaning
 from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import PairCounts
 from analogical.count.given import Cells, count_given, count_one
@@ -67,15 +66,15 @@ class TableCounts:
     by its codes on the given columns until it is tested; given more, rows that agree are searched for.
     """
 
-    table: EncodedTable | EngineMeaning
+    table: EncodedTable
     rows: CodedRows
-    """The features of all rows; not there if an engine holds the rows."""
+    """The features of all rows."""
     n_rows: int
     """Rows of the table, with their weights; identical rows count even with ``duplicates="once"``."""
     _named: EncodedTable | None = None
     """The table that knows the positions and names of rows in the user's table."""
 
-    def _begin(self, table: EncodedTable | EngineMeaning, duplicates: Duplicates, n_jobs: int | None) -> None:
+    def _begin(self, table: EncodedTable, duplicates: Duplicates, n_jobs: int | None) -> None:
         """Set everything but the rows."""
         check_choice("duplicates", duplicates, ("count", "once"))
         if table.n_units is not None and duplicates == "once":

@@ -7,7 +7,7 @@ import pytest
 
 from analogical import interactions, relevance, report
 from analogical._progress import Clock, end_line, progress_line, working_on
-from analogical.duck.session import Session, ask
+from analogical.outside.lazy import ask
 
 
 class Terminal(io.StringIO):
@@ -79,8 +79,8 @@ def test_a_clock_names_what_is_done(use_terminal):
 
 
 def test_duckdb_says_what_it_does(use_terminal):
-    terminal, session = use_terminal(), Session()
-    ask(session.connection, lambda: Clock._count(Seconds(1)), "grouping the rows")
+    terminal = use_terminal()
+    ask("duckdb", lambda: Clock._count(Seconds(1)), "grouping the rows")
     assert seen(terminal).startswith("grouping the rows: ")
 
 

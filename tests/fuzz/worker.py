@@ -68,8 +68,8 @@ def _answer_library(request: dict[str, Any]) -> dict[str, Any]:
     from analogical.io.files import open_file
 
     try:
-        frame = open_file(request["path"], engine=sys.argv[1]).frame
-        result = relevance(frame, frame.columns[-1])
+        frame = open_file(request["path"], lazy=sys.argv[1] == "lazy").frame
+        result = relevance(frame, frame.collect_schema().names()[-1])
         return {"result": repr(result)}
     except AnalogicalError as error:
         return {"refused": str(error)}

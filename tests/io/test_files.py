@@ -16,11 +16,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import zstandard
-from both_ways import collected
 from both_ways import read_both_ways as read_file
 
 from analogical import InputError, load_table, relevance
-from analogical.duck.relation import DuckRelation
 from analogical.io import files
 from analogical.io.files import open_file
 from analogical.show.notes import describe_notes
@@ -107,25 +105,6 @@ def _message(file):
     return str(error.value)
 
 
-@pytest.mark.parametrize("kind", COMPRESSIONS)
-def test_compressed_text_that_unpacks_late_is_read_by_duckdb(write, kind):
-    """The first 16 kB of a zstd file may unpack to nothing."""
-    numbers = np.random.default_rng(0).random((5000, 2)).tolist()
-    text = "a,b,y\n" + "".join(f"{a},{b},{k % 2}\n" for k, (a, b) in enumerate(numbers))
-    table = open_file(write(f"t.csv.{kind}", COMPRESSIONS[kind](text.encode())), engine="duckdb")
-    assert table.frame.columns == ("a", "b", "y")
-
-
-@pytest.mark.parametrize("kind", COMPRESSIONS)
-def test_compressed_files_are_judged_by_what_they_unpack_to(write, kind, monkeypatch):
-    monkeypatch.setattr(files, "MANY_BYTES", 1_000_000)
-    packed = COMPRESSIONS[kind](TEXT.encode() + b"1,x,0\n" * 200_000)
-    assert len(packed) < 10_000
-    frame = open_file(write("t.csv", packed)).frame
-    assert isinstance(frame, DuckRelation)
-    assert len(collected(frame)) == 200_002
-
-
 def test_what_must_be_read_as_a_whole_is_unpacked_so_far_only(write, monkeypatch):
     monkeypatch.setattr(files, "MOST_UNPACKED", 1_000_000)
     packed = gzip.compress(TEXT.encode("utf-16") + b"1\0" * 1_000_000)
@@ -199,10 +178,10 @@ def beyond_the_end():
         ("t.arrow", beyond_the_end()),
     ],
 )
-@pytest.mark.parametrize("engine", ["memory", "duckdb"])
-def test_damaged_binary_tables_are_refused(write, capfd, name, content, engine):
+@pytest.mark.parametrize("lazy", [False, True])
+def test_damaged_binary_tables_are_refused(write, capfd, name, content, lazy):
     with pytest.raises(InputError) as error:
-        relevance(open_file(write(name, content), engine=engine).frame, "y")
+        relevance(open_file(write(name, content), lazy=lazy).frame, "y")
     message = str(error.value)
     assert "\n" not in message
     assert "cannot be read as " in message

@@ -160,9 +160,14 @@ def _open(
         return _Opened(f"built-in table {file}", frame, label=table.label, weights=WEIGHTS)
     if engine == "spark":
         return _on_spark(file, master or "local[*]", text_format)
+    if engine == "duckdb":
+        from analogical.outside.duck import hold_parquet
+
+        refuse_text_options(text_format, f"{file!r} in DuckDB")
+        return _Opened(file, hold_parquet(file))
     from analogical.io.files import open_file
 
-    read = open_file(file, **vars(text_format), engine=engine)
+    read = open_file(file, **vars(text_format), lazy=False if engine == "memory" else None)
     return _Opened("standard input" if file == "-" else file, read.frame, read.notes)
 
 
@@ -176,15 +181,14 @@ def _is_built_in(file: str) -> bool:
 def _on_spark(file: str, master: str, text_format: TextFormat) -> _Opened:
     """A table on a Spark cluster."""
     from analogical.io.files import quiet_stderr
-    from analogical.spark.files import read_spark_file
-    from analogical.spark.session import open_session
+    from analogical.outside.spark import open_session, read_parquet
 
     if file == "-":
         raise InputError("--engine spark cannot read standard input; give a path that all workers can read.")
+    refuse_text_options(text_format, f"{file!r} on Spark")
     with quiet_stderr():  # Java would write its logs to the stderr that it starts with
         session = open_session(master)
-    read = read_spark_file(session, file, text_format)
-    return _Opened(f"{file} on {master}", read.frame, read.notes)
+    return _Opened(f"{file} on {master}", read_parquet(session, file))
 
 
 # ---------------------------------------------------------------- the roles of the columns

@@ -64,6 +64,12 @@ class EncodedTable(TableMeaning):
     """The user's dataframe, for the names of its rows; None for arrays and lists."""
     fine: Mapping[int, Codes] = field(default_factory=dict)
     """Numbers in up to 120 bins, by place among the features: contexts of other features may need finer bins."""
+    engine: str = "memory"
+    """The library in which the table lies."""
+    has_order: bool = True
+    """Whether rows have positions in the user's table."""
+    source: Any = None
+    """All rows, grouped by the library, if they did not come home; the codes are then those of a sample."""
 
     @property
     def is_weighted(self) -> bool:

@@ -1,6 +1,6 @@
 """What the codes of a table mean, in memory or elsewhere."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -13,7 +13,7 @@ from analogical.columns.choosing import Names
 from analogical.columns.columns import plain
 from analogical.errors import InputError
 
-__all__ = ["ColumnMeaning", "EngineMeaning", "TableMeaning"]
+__all__ = ["ColumnMeaning", "TableMeaning"]
 
 
 @dataclass(frozen=True)
@@ -134,15 +134,3 @@ class TableMeaning:
             return values.index(value)
         texts = [str(known) for known in values]
         return texts.index(value) if isinstance(value, str) and value in texts else None
-
-
-@dataclass(frozen=True, kw_only=True)
-class EngineMeaning(TableMeaning):
-    """Features and label of a table whose rows an engine holds."""
-
-    is_weighted: bool
-    """Whether rows have weights."""
-    n_units: int | None
-    """Number of groups; None if rows are independent."""
-    fine_sizes: Mapping[int, Ints]
-    """Rows of each of the finer bins of a number, missing cells last, by place among the features."""

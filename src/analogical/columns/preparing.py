@@ -123,7 +123,7 @@ class Preparer(ABC, Generic[Coded]):
         """Columns that seem to identify units: the number of units, and about how many rows each has."""
         self.n_missing: dict[int, int] = {}
         """Missing cells of the columns that have any."""
-        self._binned: dict[NoteKind, list[ColumnMeaning]] = {"binned": [], "binned-time": [], "binned-in-steps": []}
+        self._binned: dict[NoteKind, list[ColumnMeaning]] = {"binned": [], "binned-time": []}
         self._spellings: dict[str, Spellings] = {}
 
     @abstractmethod

@@ -79,6 +79,8 @@ class RawTable:
 
 def encode_cells(cells: Any, what: str) -> Column:
     """Codes of one column: cells of a sparse matrix, an array, a list or a series."""
+    if isinstance(cells, Column):
+        return cells
     if isinstance(cells, _SparseCells):
         return cells.encode(what)
     if isinstance(cells, np.ndarray):
@@ -111,8 +113,10 @@ def read_table(X: Any) -> RawTable:
         return RawTable(tuple(X.columns), X, X.n_rows, frame=X)
     if isinstance(X, list | tuple):
         return _read_rows(list(X))
-    from analogical.columns.frames import open_frame
+    from analogical.columns.frames import Frame, open_frame
 
+    if isinstance(X, Frame):
+        return RawTable(X.keys, X, X.n_rows, frame=X)
     frame = None if isinstance(X, str | bytes | dict | set) else open_frame(X)
     if frame is not None:
         names = [name_of(key) for key in frame.keys]

@@ -1,22 +1,19 @@
 """A file or standard input to a table, with a note on everything that was detected, or an error that says why not."""
 
-import codecs
 import glob
 import io
 import lzma
 import os
 import signal
 import sys
-import tempfile
 import threading
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import accumulate
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO
 
 import polars as pl
 
@@ -24,7 +21,7 @@ from analogical._types import Note
 from analogical.datasets import table_names
 from analogical.errors import InputError
 from analogical.io.formats import NA, FileTable, TextFormat, refuse_text_options
-from analogical.io.text import clean_lines, find_shape, has_space_before_quote, parse_text
+from analogical.io.text import parse_text
 from analogical.io.typing import CellNotes, type_columns
 
 __all__ = ["open_file", "quiet_stderr"]
@@ -36,17 +33,9 @@ _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"PK\x03\x04": "workbook"}
 _WORKBOOKS = (".xlsx", ".xls", ".xlsb", ".ods")
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 MANY_CELLS = 50_000_000
-"""Cells of a Parquet or Arrow file from which on DuckDB reads it: there half the memory in the same time as here, with
-more cells less of both (benchmarks/results/large.md)."""
-MANY_BYTES = 50_000_000
-"""Bytes of a text, unpacked, from which on DuckDB reads it: in .7 of the time, at 200 MB in .4 with half the memory
-(benchmarks/results/large.md)."""
-BEGINNING = 2**18
-"""Bytes of a large text from which separator and column names are detected."""
+"""Cells of a Parquet file from which on it is read column by column, with less memory."""
 MOST_UNPACKED = 500_000_000
 """Limit for a compressed file that has to be read into memory: a small one may unpack to any size."""
-LONGEST_LINE = 2**26
-"""Limit of the bytes of a line for a text to be unpacked for DuckDB, which does not read such a line."""
 BLOCK_BYTES = 2**24
 """Bytes read at once."""
 
@@ -58,13 +47,13 @@ def open_file(
     header: bool = True,
     names: Sequence[str] | None = None,
     na: Sequence[str] = NA,
-    engine: Literal["auto", "memory", "duckdb"] = "auto",
+    lazy: bool | None = None,
 ) -> FileTable:
-    r"""The table in a file, or on standard input (``"-"``): in memory, or held by DuckDB if it is large.
+    r"""The table in a file, or on standard input (``"-"``): in memory, or a lazy frame if it is large.
 
     Separator and encoding of text files are detected, and columns of numbers and dates are parsed. Parquet, Arrow and
-    spreadsheets keep their own types. ``engine`` says who holds the table; by default DuckDB holds large files, and
-    the Parquet files that a folder or a pattern stands for. Every function of the library takes either as X.
+    spreadsheets keep their own types. With ``lazy``, or by default for large Parquet files and the Parquet files that
+    a folder or a pattern stands for, the table is a lazy frame of polars. Every function takes either as X.
 
     Examples
     --------
@@ -78,21 +67,23 @@ def open_file(
     ['colour', 'size']
     """
     text_format = TextFormat(separator, header, None if names is None else tuple(names), tuple(na))
-    pattern = None if engine == "memory" else _parquet_pattern(file)
+    pattern = None if lazy is False else _parquet_pattern(file)
     if pattern is not None and any(glob.iglob(pattern, recursive=True)):  # noqa: PTH207 (any pattern, also an absolute one)
-        from analogical.duck.files import open_parquet
-
         refuse_text_options(text_format, repr(file))
-        return FileTable(open_parquet(pattern), (Note("held-by-duckdb"),))
+        return FileTable(pl.scan_parquet(pattern, hive_partitioning="**" in pattern))
     source = _Source.of(file)
-    if engine == "duckdb" or (engine == "auto" and source.is_large()):
-        held = _open_in_duckdb(source, text_format, is_forced=engine == "duckdb")
-        if held is not None:
-            return held if engine == "duckdb" else FileTable(held.frame, (Note("held-by-duckdb"), *held.notes))
+    is_file = source.kind == "parquet" and source.content is None and source.compression is None
+    if is_file and lazy is not False and (lazy or source.is_large()):
+        refuse_text_options(text_format, source.what)
+        with _refuse_damaged(source), quiet_stderr():
+            frame = pl.scan_parquet(source.path)
+            n_columns = len(frame.collect_schema())
+        if n_columns:
+            return FileTable(frame)
     return _read_into_memory(source, text_format)
 
 
-# ---------------------------------------------------------------- tables held by DuckDB
+# ---------------------------------------------------------------- tables read when they are needed
 
 
 def _parquet_pattern(file: str) -> str | None:
@@ -105,47 +96,6 @@ def _parquet_pattern(file: str) -> str | None:
         return file if any(c in file for c in "*?[") and not path.exists() else None
     except (OSError, ValueError):
         return None
-
-
-def _open_in_duckdb(source: "_Source", text_format: TextFormat, *, is_forced: bool) -> FileTable | None:
-    """The table, held by DuckDB; None if it must be read into memory, which can read it or says what is wrong."""
-    from analogical.duck.files import NotFaithful, open_batches, open_parquet, open_text
-
-    if source.kind != "text":
-        refuse_text_options(text_format, source.what)
-    is_file = source.content is None and source.compression is None
-    if source.kind == "parquet" and is_file:
-        with _refuse_damaged(source):
-            return FileTable(open_parquet(source.path))
-    if source.kind == "arrow" and is_file:
-        import pyarrow as pa
-
-        with pa.memory_map(source.path) as mapped, _refuse_damaged(source):
-            arrow_file = pa.ipc.open_file(mapped)
-            _check_batches(arrow_file)
-            batches = (arrow_file.get_batch(k) for k in range(arrow_file.num_record_batches))
-            return FileTable(open_batches(pa.RecordBatchReader.from_batches(arrow_file.schema, batches)))
-    if source.kind == "text":
-        try:
-            notes: list[Note] = []
-            beginning = source.beginning()
-            if "\r" in beginning or beginning[:1].isspace():
-                raise NotFaithful("lines end in carriage returns, or the first may be blank")
-            shape = find_shape(clean_lines(beginning, []), source.what, text_format, notes)
-            if has_space_before_quote(beginning, shape.separator):
-                raise NotFaithful("quotes follow spaces")
-            with source.unpacked() as path:
-                return open_text(path, shape, text_format, notes)
-        except (NotFaithful, UnicodeDecodeError) as error:
-            if is_forced:
-                raise InputError(
-                    f"{source.what} cannot be read by DuckDB ({error}); save it as UTF-8 text with one row per line, or"
-                    " use --engine memory."
-                ) from None
-            return None
-    if is_forced:
-        raise InputError(f"{source.what} cannot be read by DuckDB; use --engine memory, or save it as Parquet or CSV.")
-    return None
 
 
 def _read_into_memory(source: "_Source", text_format: TextFormat) -> FileTable:
@@ -241,16 +191,9 @@ class _Source:
                 ) from None
 
     def is_large(self) -> bool:
-        """Whether the table in the file is large; a compressed text is unpacked as far as that takes."""
-        if self.content is not None:
-            return False
-        if self.kind != "text":
-            n_cells = self._n_cells()
-            return n_cells > 0 and n_cells >= MANY_CELLS
-        if self.compression is None:
-            return Path(self.path).stat().st_size >= MANY_BYTES
-        ends = accumulate(len(block) for block in self.blocks())
-        return any(n_bytes >= MANY_BYTES for n_bytes in ends)
+        """Whether the table in a Parquet file is large."""
+        n_cells = self._n_cells()
+        return n_cells > 0 and n_cells >= MANY_CELLS
 
     def _n_cells(self) -> int:
         """Number of cells of a Parquet or Arrow file; 0 if it cannot be read, so that reading it says why.
@@ -272,36 +215,6 @@ class _Source:
                 return int(len(arrow_file.schema) * n_rows)
         except (pa.ArrowException, OSError, UnicodeDecodeError):
             return 0
-
-    def beginning(self) -> str:
-        """The first lines of a text; UnicodeDecodeError if it is not UTF-8."""
-        content = next(self.blocks(), b"")[: BEGINNING + 4]
-        if b"\0" in content:
-            raise UnicodeDecodeError("utf-8", content[:4], 0, 1, "a zero is not a character of a text")
-        decoder = codecs.getincrementaldecoder("utf-8-sig")()
-        return decoder.decode(content).replace("\r\n", "\n")
-
-    @contextmanager
-    def unpacked(self) -> Iterator[str]:
-        """The path of the unpacked text: a temporary file if it is compressed or piped.
-
-        A text with a very long line is not unpacked to its end: DuckDB does not read it.
-        """
-        if self.content is None and self.compression is None:
-            yield self.path
-            return
-        from analogical.duck.files import NotFaithful
-
-        n_without_end = 0
-        with tempfile.NamedTemporaryFile(prefix="analogical-") as stream:
-            for block in self.blocks():
-                stream.write(block)
-                last = block.rfind(b"\n")
-                n_without_end = n_without_end + len(block) if last < 0 else len(block) - last
-                if n_without_end > LONGEST_LINE:
-                    raise NotFaithful("a line is too long")
-            stream.flush()
-            yield stream.name
 
     def read(self) -> bytes:
         """The whole content, unpacked."""

@@ -10,7 +10,7 @@ import numpy as np
 from analogical._checks import check_confidence
 from analogical._progress import Progress, progress_line, timed
 from analogical._results import EntryResult, entry_at, per_entry
-from analogical._types import EngineName, Floats, Ints, Note, Positions
+from analogical._types import Floats, Ints, Note, Positions
 from analogical.arguments import check_given, study_of
 from analogical.columns.encode import encode_table
 from analogical.columns.rules import ColumnOptions, Rules
@@ -24,7 +24,6 @@ from analogical.study import Asked, Duplicates, Given, GivenColumns, Study
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from analogical.spark.planning import SparkPlan
 
 __all__ = [
     "NEGLIGIBLE",
@@ -66,10 +65,8 @@ class Settings:
     """Share of the uncertainty of the label that the deciding set explains; None if there is none."""
     n_groups: int | None = None
     """Groups of rows that depend on each other; None if rows are assumed independent."""
-    engine: EngineName = "memory"
-    """Where the rows were counted."""
-    plan: "SparkPlan | None" = None
-    """How Spark counted; None elsewhere."""
+    engine: str = "memory"
+    """Where the table lies: in memory, or the library that holds it."""
     backend: str | None = None
     """Name of the dataframe library that the table came in."""
 
@@ -387,8 +384,7 @@ def settings_of(study: Study, given: Asked, confidence: float) -> Settings:
         duplicates=study.duplicates,
         weighted=study.is_weighted,
         searched_rows=study.searched_rows if given == "auto" else None,
-        engine=study.engine_name,
-        plan=study.plan,
+        engine=study.table.engine,
         backend=study.table.backend,
     )
 

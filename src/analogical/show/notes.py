@@ -102,8 +102,7 @@ def _describe_bins(note: Note) -> str:
     if len(set(note.counts)) == 1:
         each = " each" if len(note.columns) > 1 else ""
         start = f"{what} in {counted(note.counts[0], 'bin')}{each}: {list_first(note.columns)}"
-    approximate = "; edges are approximate, to 0.01 % of the rows" if note.kind == "binned-in-steps" else ""
-    return f"{start} (edges in to_dict() and --json; no bins with bins=None, --bins none){approximate}"
+    return f"{start} (edges in to_dict() and --json; no bins with bins=None, --bins none)"
 
 
 def _describe_numbers(note: Note) -> str:
@@ -178,7 +177,14 @@ NOTES: dict[NoteKind, NoteWords] = {
     ),
     "binned": NoteWords(_describe_bins, of_columns="binned"),
     "binned-time": NoteWords(_describe_bins, of_columns="binned"),
-    "binned-in-steps": NoteWords(_describe_bins, of_columns="binned"),
+    "edges-of-sample": NoteWords(
+        "very many distinct values, so bins are those of a sample, to about 0.01 % of the rows: {names}",
+        of_columns="with bins of a sample",
+    ),
+    "many-texts": NoteWords(
+        "more than 100,000 distinct texts, set aside as identifiers: {names}; cast {them} to numbers or dates if they"
+        ' are, or keep {them} with ids="keep" (--ids keep)',
+    ),
     "date-parts": NoteWords(
         "parts of dates as features: {names} (none with date_parts=False, --no-date-parts)", of_columns="from dates"
     ),
@@ -205,9 +211,6 @@ NOTES: dict[NoteKind, NoteWords] = {
         "left out the last column, which is empty: lines end with a separator", "empty last column left out"
     ),
     "first-sheet": NoteWords("read the first sheet of the workbook", "first sheet"),
-    "held-by-duckdb": NoteWords(
-        "large table, held and counted by DuckDB (--engine memory reads it as a whole)", "counted by DuckDB"
-    ),
     "spaces-stripped": NoteWords("spaces around values were stripped", "spaces stripped"),
     "unnamed-columns": NoteWords("columns without a name: {names}", of_columns="without a name"),
     "numbered-names": NoteWords("repeated column names were numbered: {names}", "repeated names numbered"),

@@ -49,8 +49,6 @@ def _functions_for(study: "Study") -> list[str]:
     if study.duplicates == "once":
         return ["relevance", "select"]
     refused = set() if study.n_groups is None else {"interactions"}
-    if study.engine_name != "memory":
-        refused |= {"relaxed_index", "compare"}
     return [name for name in QUESTIONS if name not in refused]
 
 
