@@ -35,7 +35,7 @@ def encode_outside(
     rules: "Rules",
     *,
     keep: Sequence[Any] = (),
-    duplicates: str = "count",  # noqa: ARG001 (for tables whose rows do not come here)
+    duplicates: str = "count",
     needs_label: bool = True,
 ) -> "EncodedTable":
     """Encode a table that is not in this process; label, weights and groups are names of its columns.
@@ -67,9 +67,9 @@ def encode_outside(
     if beside and not (is_home and table.has_order):
         raise InputError(f"The {beside[0]} must be the name of a column of X, whose rows are not in this process.")
     if not is_home:
-        raise InputError(
-            f"The table has more than {BUDGET:,} cells, too many to come here; leave out columns, or take a sample."
-        )
+        from analogical.outside.grouped import encode_grouped
+
+        return encode_grouped(table, y, rules, places, chosen.names, n_rows, keep=keep, duplicates=duplicates)
     from analogical.outside.home import rows_at_home
 
     wanted = table.keys if rules.ids == "keep" or rules.features is not None else keep

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from analogical.outside.lazy import LazyTable, ask
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["MANY", "HomeFrame", "Identifier", "rows_at_home", "table_changed"]
+__all__ = ["MANY", "HomeFrame", "KnownColumn", "identifier", "rows_at_home", "table_changed"]
 
 FEW_CELLS = 4_000_000
 """A table with at most this many cells is collected instead of written to a file."""
@@ -61,6 +61,8 @@ class HomeFrame(Frame):
             is_duration = name in self.table.durations
             return encode_series(series.cast(nw.Duration("us")) if is_duration else series, what)
         column = self._encode_many(position, self.rows.select(name), what)
+        if isinstance(column, KnownColumn):
+            return column
         n_codes = len(column.values)
         kind = np.min_scalar_type(-max(n_codes, 1)) if column.n_missing else code_type(n_codes)
         return replace(column, codes=column.codes.astype(kind, copy=False))
@@ -86,7 +88,7 @@ class HomeFrame(Frame):
                     return _with_missing(Column(found.to_numpy(), texts.to_list()))
         if dtype == pl.String and has_many:
             self.many_texts[key] = None
-            return Identifier(self.n_rows)
+            return identifier(self.n_rows)
         series = cells.collect(engine="streaming")[name]
         if name in self.table.durations:
             series = series.cast(pl.Duration("us"))
@@ -145,19 +147,32 @@ def _with_missing(column: Column) -> Column:
     return replace(column, codes=codes)
 
 
-class Identifier(Column):
-    """A column that is set aside as if it were distinct in every row; its cells were not read."""
+@dataclass(frozen=True)
+class KnownColumn(Column):
+    """A column whose values were counted elsewhere: its codes are those of some rows."""
 
-    def __init__(self, n_rows: int) -> None:
-        super().__init__(np.zeros(0, np.uint8), range(n_rows))
+    known_sizes: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    """Rows of each value."""
+    known_missing: int = 0
+    """Missing cells."""
+
+    @property
+    def n_missing(self) -> int:
+        """Number of missing cells."""
+        return self.known_missing
 
     def take(self, rows: Any) -> Column:
-        """The same on some rows."""
-        return Identifier(int(rows.sum()))
+        """The same values, with the codes of some rows."""
+        return replace(self, codes=self.codes[rows]) if len(self.codes) else self
 
     def counted(self, weights: Ints | None = None) -> Values:  # noqa: ARG002
-        """Each value once."""
-        return Values(self.values, np.broadcast_to(np.int64(1), len(self.values)))
+        """The values with the rows that were counted."""
+        return Values(self.values, self.known_sizes, self.kind, n_missing=self.known_missing, is_sorted=self.is_sorted)
+
+
+def identifier(n_rows: int) -> KnownColumn:
+    """A column that is set aside as if it were distinct in every row; its cells were not read."""
+    return KnownColumn(np.zeros(0, np.uint8), range(n_rows), known_sizes=np.broadcast_to(np.int64(1), n_rows))
 
 
 @contextmanager
