@@ -81,7 +81,8 @@ class TableCounts:
             raise InputError('groups and duplicates="once" cannot be used together; groups need every row.')
         self.table, self.n_jobs, self.duplicates, self.n_groups = table, n_jobs, duplicates, table.n_units
         self.is_weighted, self.n_features = table.is_weighted, len(table.names)
-        self.fine_sizes: Mapping[int, Ints] = table.fine_sizes if duplicates == "count" else {}
+        sizes = {i: np.bincount(codes, table.weights).astype(np.int64) for i, codes in table.fine.items()}
+        self.fine_sizes: Mapping[int, Ints] = sizes if duplicates == "count" else {}
         self.bins = [BinColumn(i, n_bins) for i in sorted(self.fine_sizes) for n_bins in NUMBERS_OF_BINS]
         self.owner: Ints = np.array([*range(self.n_features), *(column.feature for column in self.bins)])
         """The feature of each column but the unit."""

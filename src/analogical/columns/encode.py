@@ -64,6 +64,8 @@ class EncodedTable(TableMeaning):
     """The user's dataframe, for the names of its rows; None for arrays and lists."""
     fine: Mapping[int, Codes] = field(default_factory=dict)
     """Numbers in up to 120 bins, by place among the features: contexts of other features may need finer bins."""
+    fine_sizes: Mapping[int, Ints] | None = None
+    """Rows of each of these bins, missing cells last, by place; None if they are those of ``fine``."""
     engine: str = "memory"
     """The library in which the table lies."""
     has_order: bool = True
@@ -80,11 +82,6 @@ class EncodedTable(TableMeaning):
     def n_units(self) -> int | None:
         """Number of groups; None if rows are independent."""
         return None if self.groups is None else int(self.groups.max()) + 1
-
-    @cached_property
-    def fine_sizes(self) -> Mapping[int, Ints]:
-        """Rows of each of the finer bins of a number, missing cells last, by place among the features."""
-        return {i: np.bincount(codes, self.weights).astype(np.int64) for i, codes in self.fine.items()}
 
     @property
     def keys(self) -> Sequence[Hashable]:

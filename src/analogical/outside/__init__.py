@@ -37,10 +37,12 @@ def encode_outside(
     keep: Sequence[Any] = (),
     duplicates: str = "count",
     needs_label: bool = True,
+    **watching: Any,
 ) -> "EncodedTable":
     """Encode a table that is not in this process; label, weights and groups are names of its columns.
 
-    The arguments are those of :func:`analogical.columns.encode.encode_table`. Without a label all rows have the same.
+    The arguments are those of :func:`analogical.columns.encode.encode_table`, also further ones. Without a label all
+    rows have the same.
     """
     from dataclasses import replace
 
@@ -69,13 +71,14 @@ def encode_outside(
     if not is_home:
         from analogical.outside.grouped import encode_grouped
 
-        return encode_grouped(table, y, rules, places, chosen.names, n_rows, keep=keep, duplicates=duplicates)
+        names_of = chosen.names
+        return encode_grouped(table, y, rules, places, names_of, n_rows, keep=keep, duplicates=duplicates, how=watching)
     from analogical.outside.home import rows_at_home
 
     wanted = table.keys if rules.ids == "keep" or rules.features is not None else keep
     exact = {*(table.keys[place] for place in places.values()), *(key for key in wanted if isinstance(key, str))}
     with rows_at_home(table, names, n_rows, exact) as home:
-        encoded = encode_table(home, y, rules, keep=keep) if needs_label else encode_features(home, rules)
+        encoded = encode_table(home, y, rules, keep=keep, **watching) if needs_label else encode_features(home, rules)
     return replace(
         encoded,
         notes=(*encoded.notes, *home.notes),

@@ -92,9 +92,9 @@ class GroupedRows:
         rows = self._rows({**dict(zip(names, keys, strict=True)), "label": self.label})
         if self.is_once:
             features = {f"k{i}": self._key(i, None) for i in range(len(self.sources))}
-            rows = self._rows({**features, "label": self.label}).group_by(*features, "label").agg(n=nw.lit(1).max())
-            places = [f"k{column.feature}" for column in columns]
-            rows = rows.select("label", "n", **{name: nw.col(place) for name, place in zip(names, places, strict=True)})
+            rows = self._distinct(features)
+            places = {name: nw.col(f"k{column.feature}") for name, column in zip(names, columns, strict=True)}
+            rows = rows.select("label", "n", **places)
         grouped = rows.group_by(*names, "label").agg(n=nw.col("n").sum().cast(nw.Int64))
         found = self.table.collect(grouped.head(most + 1), "grouping the rows")
         if len(found) > most:
@@ -120,9 +120,7 @@ class GroupedRows:
         """The paper's counts: groups of rows that agree but for one feature, each from a group-by of distinct rows."""
         refuse_too_many_rows(self.n_rows)
         features = {f"k{i}": self._key(i, None) for i in range(len(self.sources))}
-        rows = self._rows({**features, "label": self.label})
-        n = nw.lit(1).max() if self.is_once else nw.col("n").sum().cast(nw.Int64)
-        with self._kept(rows.group_by(*features, "label").agg(n=n)) as distinct:
+        with self._kept(self._distinct(features)) as distinct:
             n_distinct, n_equal, n_alike = _pairs(self.table, distinct, [*features])
             counted = [_pairs(self.table, distinct, [one for one in features if one != name]) for name in features]
         pairs = np.array([pairs - n_equal for _, pairs, _ in counted], np.int64)
@@ -133,6 +131,12 @@ class GroupedRows:
         """All rows with these keys, by name, and the number of rows that each stands for."""
         n = nw.lit(1) if self.weights is None else nw.col(self.weights)
         return self.table.frame.select(n=n.cast(nw.Int64), **{name: key.expression for name, key in keys.items()})
+
+    def _distinct(self, features: Mapping[str, Key]) -> Any:
+        """The distinct rows by these keys and the label, with their counts, or each once."""
+        rows = self._rows({**features, "label": self.label})
+        distinct = rows.group_by(*features, "label").agg(n=nw.col("n").sum().cast(nw.Int64))
+        return distinct.with_columns(n=nw.lit(1).cast(nw.Int64)) if self.is_once else distinct
 
     def _key(self, feature: int | None, bins: Any) -> Key:
         """What rows are grouped by for a feature, in some bins of its finest ones; None is the group of each row."""
@@ -218,13 +222,16 @@ def encode_grouped(
     *,
     keep: Sequence[Any],
     duplicates: str,
+    how: Mapping[str, Any],
 ) -> EncodedTable:
     """A sample of a table as codes, with the meaning that they have by all rows, and the source of all rows.
 
-    ``places`` are the columns with a role, ``names`` those that may be features, by position.
+    ``places`` are the columns with a role, ``names`` those that may be features, by position; ``how`` are further
+    arguments of memory's encoder.
     """
     rows, notes = _rows_that_count(table, places, n_rows)
-    encoded = _encode(rows, y, replace(rules, missing="value"), places, names, keep=keep, duplicates=duplicates)
+    whole = replace(rules, missing="value")
+    encoded = _encode(rows, y, whole, places, names, keep=keep, duplicates=duplicates, how=how)
     gaps = {column.name: column.n_missing for column in encoded.columns if column.n_missing}
     if gaps and rules.missing == "error":
         columns = listing([f"{name!r} ({n:,} cells)" for name, n in gaps.items()])
@@ -238,7 +245,7 @@ def encode_grouped(
         n_left = complete.n_rows()
         if not n_left:
             raise InputError("Every row has a missing value, so missing='drop' leaves none; use missing='value'.")
-        encoded = _encode(complete, y, rules, places, names, keep=keep, duplicates=duplicates)
+        encoded = _encode(complete, y, rules, places, names, keep=keep, duplicates=duplicates, how=how)
         notes += (Note("missing-dropped", tuple(gaps), (n_before - n_left, n_before)),)
     return replace(encoded, notes=(*notes, *encoded.notes))
 
@@ -272,6 +279,7 @@ def _encode(
     *,
     keep: Sequence[Any],
     duplicates: str,
+    how: Mapping[str, Any],
 ) -> EncodedTable:
     """The same on rows that count."""
     n_rows, weights = table.n_rows(), f"c{places['weights']}" if "weights" in places else None
@@ -296,7 +304,7 @@ def _encode(
         every[len(column.values)] = MISSING if column.known_missing else 0
         codes = np.concatenate([column.codes, every]) if len(column.codes) or not n_drawn else column.codes
         home.here[position] = replace(column, codes=codes)
-    encoded = encode_features(home, rules) if "label" not in places else encode_table(home, y, rules, keep=keep)
+    encoded = encode_table(home, y, rules, keep=keep, **how) if "label" in places else encode_features(home, rules)
     probe = slice(n_drawn, None)
     position_of = {name: position for position, name in names.items()}
     sources = []
@@ -338,6 +346,7 @@ def _encode(
         weights=some(encoded.weights),
         groups=some(encoded.groups),
         fine={i: codes[kept] for i, codes in encoded.fine.items()},
+        fine_sizes={i: _sizes_of(columns[sources[i][0]], codes) for i, codes in source.fine.items()},
         notes=(*encoded.notes, *home.notes),
         origin=None,
         frame=None,
@@ -359,7 +368,7 @@ def _values_of(
     found = None
     if position in exact or len(sampled.values) <= DRAWN // 10:
         n = nw.len() if weights is None else nw.col(weights).sum().cast(nw.Int64)
-        grouped = table.frame.group_by(name).agg(n.alias("n")).head(limit + 1)
+        grouped = table.frame.group_by(name).agg(n.alias("n"), nw.len().alias("rows")).head(limit + 1)
         found = table.collect(grouped, "counting values")
     if found is not None and len(found) <= limit:
         series = nw.from_native(found[name], series_only=True)
@@ -369,7 +378,7 @@ def _values_of(
         by_value = np.bincount(known.codes[is_there], sizes[is_there], minlength=len(known.values)).astype(np.int64)
         order = _order(known.values)
         values, by_value = [known.values[k] for k in order], by_value[order]
-        n_missing = int(sizes[~is_there].sum())
+        n_missing = int(found["rows"].to_numpy()[~is_there].sum())  # without weights, as in memory
     elif position in exact:
         raise InputError(f"The column {brief(key)} has more than {limit:,} distinct values; bin or merge them before.")
     elif is_text:
@@ -387,6 +396,12 @@ def _values_of(
         by_value = np.round(np.bincount(ranks[ranks >= 0], minlength=len(values)) * share).astype(np.int64)
     is_sorted = sampled.kind != "category"
     return KnownColumn(ranks, values, known.kind, is_sorted, known_sizes=by_value, known_missing=n_missing)
+
+
+def _sizes_of(column: Column, code_of: Ints) -> Ints:
+    """Rows of each code of the values of a column, and of its missing cells."""
+    counted = column.counted()
+    return np.bincount(code_of, [*counted.sizes, counted.n_missing]).astype(np.int64)
 
 
 def _order(values: Sequence[Any]) -> list[int]:
