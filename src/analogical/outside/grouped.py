@@ -188,6 +188,8 @@ def key_of(name: str, column: Column, codes: Ints, part: str = "") -> Key:
     if part and column.kind == "time":
         numbers = [value.isoweekday() if part == "weekday" else getattr(value, part) for value in values]
         code_of = {number: int(code) for number, code in zip(numbers, of_values, strict=True)}
+        if part == "weekday" and 7 in code_of:
+            code_of[0] = code_of[7]  # Sunday on Spark, by narwhals 2.28
         return Key(getattr(nw.col(name).dt, part)(), code_of, missing, n_codes)
     starts = np.flatnonzero(np.diff(of_values)) + 1
     if column.kind == "category" or not column.is_sorted or len(starts) + 1 >= len(values):
@@ -253,7 +255,8 @@ def encode_grouped(
 def _rows_that_count(table: LazyTable, places: Mapping[str, int], n_rows: int) -> tuple[LazyTable, tuple[Note, ...]]:
     """The rows with a label and a weight, in which NaN is missing, and a note on the others."""
     real = [name for name, dtype in table.schema.items() if dtype.is_float()]
-    frame = table.frame.with_columns(*[nw.when(~nw.col(name).is_nan()).then(nw.col(name)).alias(name) for name in real])
+    present = [nw.when(~nw.col(name).is_nan()).then(nw.col(name)).alias(name) for name in real]
+    frame = table.frame.with_columns(*present) if present else table.frame
     notes: tuple[Note, ...] = ()
     if "label" in places:
         label, key = f"c{places['label']}", table.keys[places["label"]]
