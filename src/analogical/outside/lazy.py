@@ -115,7 +115,7 @@ class LazyTable:
         if step > 1 and self.engine == "polars":
             native = native.gather_every(step)
         elif step > 1 and self.engine == "duckdb":
-            names = ", ".join(self.frame.columns)
+            names = ", ".join(self.frame.collect_schema().names())
             numbered = native.project("*, row_number() OVER () AS place")
             native = numbered.filter(f"place % {step} = 0").project(names)
         elif step > 1 and self.engine in ("pyspark", "sqlframe"):
