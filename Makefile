@@ -13,7 +13,7 @@ ifneq ($(wildcard ../shared/datasets),)
 export ANALOGICAL_DATA ?= $(abspath ../shared/datasets)
 endif
 
-.PHONY: help setup demo test test-project coverage oldest fuzz check lint format dist docs refresh pictures notebooks bench bench-full scale recovery real truth clean
+.PHONY: help setup demo test test-project coverage oldest fuzz check lint format dist docs refresh pictures notebooks bench bench-full recovery real truth clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -92,9 +92,6 @@ bench: .venv/bench ## Measure speed beside the peers, in under two minutes
 
 bench-full: .venv/bench ## Measure speed with more repetitions and growth up to 10^7 rows
 	$(BIN)/python benchmarks/speed.py --full
-
-scale: .venv/bench ## Measure counting on Spark beside one machine, DuckDB and Polars, up to 10^7 rows (half an hour; needs Java 17)
-	$(BIN)/python benchmarks/scale/run.py
 
 recovery: .venv/bench ## Measure how often the features selected together are the relevant ones, beside the peers (ten minutes)
 	$(BIN)/python benchmarks/recovery/together.py

@@ -4,9 +4,9 @@
     python benchmarks/large.py --quick    # tables of a tenth, nothing is written
 
 The files are made first, in a folder that is removed: strings of 1 to 20 letters with 2 to 50 values, whole numbers,
-two columns of measurements, some cells missing. DuckDB holds them. The goal is at most 2 GB up to 20,000,000 rows; with
-100,000,000 rows, counted inside DuckDB, it is to complete. Smaller files are read by
-DuckDB and in memory, to see from which size on DuckDB should be taken.
+two columns of measurements, some cells missing. The goal is at most 2 GB up to 20,000,000 rows; with 100,000,000 rows,
+whose rows are grouped where they are, it is to complete. Processor time is printed too: other work on the machine
+changes it less.
 """
 
 import argparse
@@ -38,7 +38,8 @@ RUN = """
 import resource, subprocess, sys
 done = subprocess.run([sys.executable, "-c", "from analogical.cli import main; main()", "score", *sys.argv[1:]],
                       stdout=subprocess.DEVNULL)
-print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(done.returncode, used.ru_maxrss / 1024, used.ru_utime + used.ru_stime)
 """
 
 
@@ -64,15 +65,6 @@ CASES = (
     Case("CSV, 5,000,000 rows", "csv", 5_000_000),
     Case("Parquet, 100,000,000 rows", "parquet", 100_000_000, n_strings=14),
 )
-MEETING = (
-    Case("CSV, 30,000 rows", "csv", 30_000),
-    Case("CSV, 160,000 rows", "csv", 160_000),
-    Case("CSV, 600,000 rows", "csv", 600_000),
-    Case("Parquet, 160,000 rows", "parquet", 160_000),
-    Case("Parquet, 1,700,000 rows", "parquet", 1_700_000),
-    Case("Parquet, 5,000,000 rows", "parquet", 5_000_000),
-)
-"""About where DuckDB is taken from, and below and above it."""
 
 
 def make_rows(case: Case, start: int, n_rows: int) -> pl.DataFrame:
@@ -131,10 +123,10 @@ def run_score(path: Path, *options: str) -> dict[str, float]:
     began = time.perf_counter()
     done = subprocess.run([sys.executable, "-c", RUN, str(path), *options], capture_output=True, text=True, check=True)
     seconds = time.perf_counter() - began
-    code, peak = done.stdout.split()
+    code, peak, processor = done.stdout.split()
     if code != "0":
         raise SystemExit(f"{path.name}: {done.stderr}")
-    return {"seconds": seconds, "peak": float(peak)}
+    return {"seconds": seconds, "peak": float(peak), "processor": float(processor)}
 
 
 def measure(case: Case) -> dict[str, Any]:
@@ -144,26 +136,6 @@ def measure(case: Case) -> dict[str, Any]:
         size, found = path.stat().st_size / 2**20, run_score(path)
     goal = GOAL if case.n_rows <= GOAL_ROWS else None
     return found | {"file": size, "codes": case.n_rows * case.n_features / 2**20, "goal": goal}
-
-
-def measure_both(case: Case) -> dict[str, Any]:
-    """The command with each engine, the better of two runs."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = make_file(case, Path(folder))
-        measured: dict[str, Any] = {"file": path.stat().st_size / 2**20}
-        for engine in ("memory", "duckdb"):
-            runs = [run_score(path, "--engine", engine) for _ in range(2)]
-            measured[engine] = min(runs, key=lambda run: run["seconds"])
-    return measured
-
-
-def line_of_both(case: Case, found: dict[str, Any]) -> str:
-    """One line of the second table."""
-    memory, duckdb = found["memory"], found["duckdb"]
-    return (
-        f"| {case.name} | {found['file']:,.0f} MB | {memory['seconds']:.1f} s, {memory['peak']:,.0f} MB |"
-        f" {duckdb['seconds']:.1f} s, {duckdb['peak']:,.0f} MB | {duckdb['seconds'] / memory['seconds']:.2f} |"
-    )
 
 
 def line(case: Case, found: dict[str, Any]) -> str:
@@ -187,10 +159,7 @@ def main() -> None:
     results = {}
     for case in cases:
         results[case.name] = measure(case)
-        sys.stderr.write(line(case, results[case.name]) + "\n")
-    for case in () if is_quick else MEETING:
-        results[case.name] = measure_both(case)
-        sys.stderr.write(line_of_both(case, results[case.name]) + "\n")
+        sys.stderr.write(f"{line(case, results[case.name])} {results[case.name]['processor']:.0f} s of processor\n")
     page = [
         "# Large files: peak memory and time of `analogical score`",
         "",
@@ -204,14 +173,6 @@ def main() -> None:
         "<!-- end -->",
         "",
         f"Codes: one byte for each row and feature. Goal: {GOAL:,} MB.",
-        "",
-        "## In memory, and by DuckDB",
-        "",
-        "The better of two runs with each engine.",
-        "",
-        "| table | file | memory | DuckDB | time, ratio |",
-        "|---|---|---|---|---|",
-        *(line_of_both(case, results[case.name]) for case in MEETING if case.name in results),
     ]
     if is_quick:
         return

@@ -89,8 +89,6 @@ def __getattr__(name: str) -> Any:
     for home, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f"analogical.{home}"), name)
-    if name == "spark":
-        return import_module("analogical.spark")
     if name == "__version__":
         from importlib.metadata import version
 
@@ -99,4 +97,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__", "errors", "paper", "plot", "spark"]
+    return [*__all__, "__version__", "errors", "paper", "plot"]

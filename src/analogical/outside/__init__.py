@@ -1,9 +1,11 @@
-"""Tables that lie elsewhere, in a database or on a cluster: a stand-in until they are read here."""
+"""Tables that lie elsewhere: lazy frames of DuckDB, Spark, Polars, Ibis and every other library that narwhals can hold.
+
+Up to ``BUDGET`` cells the rows come home as codes, and from there on everything is memory's code. Beyond that the
+library groups the rows, and only groups and a sample come here.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
-
-from analogical.errors import InputError
 
 if TYPE_CHECKING:
     from analogical.columns.encode import EncodedTable
@@ -11,20 +13,76 @@ if TYPE_CHECKING:
 
 __all__ = ["encode_outside", "is_outside"]
 
+ENGINES = {"polars": "polars", "duckdb": "duckdb", "_duckdb": "duckdb", "pyspark": "pyspark", "ibis": "ibis"}
+ENGINES |= {"sqlframe": "sqlframe"}
+"""Libraries whose lazy frames are read here, by the package of their types."""
+
+BUDGET = 600_000_000
+"""Cells of the largest table whose rows come home: a byte each, and as much again to count them."""
+
 
 def is_outside(X: Any) -> bool:
-    """Whether a table lies elsewhere, found without importing a library."""
-    return type(X).__module__.partition(".")[0] in ("duckdb", "_duckdb", "pyspark")
+    """Whether a table is not in this process, found without importing a library."""
+    package = type(X).__module__.partition(".")[0]
+    return (package in ENGINES or package == "narwhals") and (
+        package not in ("polars", "narwhals") or type(X).__name__ == "LazyFrame"
+    )
 
 
 def encode_outside(
-    X: Any,  # noqa: ARG001
-    y: Any,  # noqa: ARG001
-    rules: "Rules",  # noqa: ARG001
+    X: Any,
+    y: Any,
+    rules: "Rules",
     *,
-    keep: Sequence[Any] = (),  # noqa: ARG001
-    duplicates: str = "count",  # noqa: ARG001
-    needs_label: bool = True,  # noqa: ARG001
+    keep: Sequence[Any] = (),
+    duplicates: str = "count",
+    needs_label: bool = True,
+    **watching: Any,
 ) -> "EncodedTable":
-    """The codes of a table that lies elsewhere."""
-    raise InputError("Tables outside of memory cannot be read yet.")
+    """Encode a table that is not in this process; label, weights and groups are names of its columns.
+
+    The arguments are those of :func:`analogical.columns.encode.encode_table`, also further ones. Without a label all
+    rows have the same.
+    """
+    from dataclasses import replace
+
+    from analogical.columns.choosing import ChosenColumns, Names
+    from analogical.columns.encode import encode_features, encode_table
+    from analogical.errors import InputError
+    from analogical.outside.lazy import LazyTable
+
+    if y is None and needs_label:
+        raise InputError("y is missing: give the name of the column with the label.")
+    table = LazyTable.of(X)
+    roles = {"label": y, "weights": rules.weights, "groups": rules.groups}
+    named = {what: given for what, given in roles.items() if isinstance(given, str | int)}
+    beside = [what for what, given in roles.items() if given is not None and what not in named]
+    places = {what: Names(table.keys).find_one(given, what) for what, given in named.items()}
+    chosen = ChosenColumns.of(table.keys, {place: what for what, place in places.items()}, rules)
+    for position in (*chosen.names, *places.values()):
+        table.refuse_nested(position)
+    names = [f"c{p}" for p in sorted({*chosen.names, *places.values()})]
+    n_rows = table.n_rows()
+    if n_rows == 0:
+        raise InputError("The table is empty (0 rows); give at least two rows with different labels.")
+    is_home = n_rows * len(chosen.names) <= BUDGET
+    if beside and not (is_home and table.has_order):
+        raise InputError(f"The {beside[0]} must be the name of a column of X, whose rows are not in this process.")
+    if not is_home:
+        from analogical.outside.grouped import encode_grouped
+
+        names_of = chosen.names
+        return encode_grouped(table, y, rules, places, names_of, n_rows, keep=keep, duplicates=duplicates, how=watching)
+    from analogical.outside.home import rows_at_home
+
+    wanted = table.keys if rules.ids == "keep" or rules.features is not None else keep
+    exact = {*(table.keys[place] for place in places.values()), *(key for key in wanted if isinstance(key, str))}
+    with rows_at_home(table, names, n_rows, exact) as home:
+        encoded = encode_table(home, y, rules, keep=keep, **watching) if needs_label else encode_features(home, rules)
+    return replace(
+        encoded,
+        notes=(*encoded.notes, *home.notes),
+        engine=table.engine,
+        has_order=table.has_order,
+        frame=home.without_rows() if table.engine == "polars" else None,
+    )

@@ -167,7 +167,15 @@ NOTES: dict[NoteKind, tuple[str | Callable[[Note], str], str]] = {
     "label-binned": ("the label {quoted} was divided into {n} bins, with edges at {edges}", "label binned"),
     "binned": (_describe_bins, "# binned"),
     "binned-time": (_describe_bins, "# binned"),
-    "binned-in-steps": (_describe_bins, "# binned"),
+    "edges-of-sample": (
+        "very many distinct values, so bins are those of a sample, to about 0.01 % of the rows: {names}",
+        "# with bins of a sample",
+    ),
+    "many-texts": (
+        "more than 100,000 distinct texts, set aside as identifiers: {names}; cast {them} to numbers or dates if they"
+        ' are, or keep {them} with ids="keep" (--ids keep)',
+        "# with very many texts set aside",
+    ),
     "date-parts": (
         "parts of dates as features: {names} (none with date_parts=False, --no-date-parts)",
         "# from dates",
@@ -196,10 +204,6 @@ NOTES: dict[NoteKind, tuple[str | Callable[[Note], str], str]] = {
         "empty last column left out",
     ),
     "first-sheet": ("read the first sheet of the workbook", "first sheet"),
-    "held-by-duckdb": (
-        "large table, held and counted by DuckDB (--engine memory reads it as a whole)",
-        "counted by DuckDB",
-    ),
     "spaces-stripped": ("spaces around values were stripped", "spaces stripped"),
     "unnamed-columns": ("columns without a name: {names}", "# without a name"),
     "numbered-names": ("repeated column names were numbered: {names}", "repeated names numbered"),

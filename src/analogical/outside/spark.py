@@ -1,33 +1,28 @@
-"""Spark sessions: opening one, collecting results, and sending this package to the executors."""
+"""Spark for the command line: a session on a master that answers, and a table there."""
 
 import atexit
-import io
 import os
 import re
 import shutil
 import socket
 import struct
 import subprocess
-import sys
-import tempfile
 import threading
 import time
 import warnings
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from analogical._progress import working_on
 from analogical.errors import InputError, MissingDependencyError, SparkError
+from analogical.outside.lazy import first_line
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["check_java", "check_spark", "collect", "open_session", "ship_package"]
+__all__ = ["open_session", "read_parquet"]
 
 OLDEST_JAVA = 17
 MASTERS = r"local(\[(\*|\d+)(,\s*\d+)?\])?|spark://.+|yarn|k8s://.+|sc://.+"
@@ -45,8 +40,6 @@ SECONDS = 5
 ANSWER_SECONDS = 8
 """Time for a master to register this process once Java has started here; on a busy machine twice as long as the start
 took. Spark itself tries for more than a minute."""
-_SHIPPED = "spark.analogical.shipped"
-"""Setting of a session whose executors have this package."""
 
 
 def check_spark() -> None:
@@ -89,7 +82,7 @@ def check_java() -> None:
 def open_session(master: str) -> "SparkSession":
     """A session on a master: local[2], spark://host:7077, yarn, or sc://host:15002 for Spark Connect.
 
-    An active session is used if it is there. Executors run this interpreter, unless PYSPARK_PYTHON names another one.
+    An active session is used if it is there. No Python runs on the executors.
 
     Parameters
     ----------
@@ -111,7 +104,7 @@ def open_session(master: str) -> "SparkSession":
 
     Examples
     --------
-    >>> from analogical.spark import open_session
+    >>> from analogical.outside.spark import open_session
     >>> session = open_session("local[2]")             # doctest: +SKIP
     """
     if not re.fullmatch(MASTERS, master):
@@ -130,7 +123,6 @@ def open_session(master: str) -> "SparkSession":
         )
     from pyspark.sql import SparkSession
 
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {"spark.ui.showConsoleProgress": "false"}
     if master.startswith("local"):  # only this machine takes part
         address = "127.0.0.1"
@@ -251,66 +243,15 @@ def _greet(connection: socket.socket, kind: str) -> None:
             raise ValueError("a web server answers there")
 
 
-def ship_package(session: "SparkSession") -> None:
-    """Send this package to the executors, once per session; they must have NumPy, SciPy and PyArrow."""
-    if session.conf.get(_SHIPPED, "no") == "yes":
-        return
-    source = Path(__file__).parents[1]
-    package = io.BytesIO()
-    with zipfile.ZipFile(package, "w", zipfile.ZIP_DEFLATED) as packed:
-        for path in sorted(source.rglob("*.py")):
-            packed.write(path, Path("analogical") / path.relative_to(source))
-    content = package.getvalue()
-    with _folder_for_shipping(session) as folder:
-        archive = folder / f"analogical_{sha256(content).hexdigest()[:16]}.zip"  # servers may know another version
-        archive.write_bytes(content)
-        session.addArtifacts(str(archive), pyfile=True)
-    sys.path[:] = [place for place in sys.path if not place.endswith(archive.name)]  # this process has the package
-    session.conf.set(_SHIPPED, "yes")
-
-
-@contextmanager
-def _folder_for_shipping(session: "SparkSession") -> Iterator[Path]:
-    """A folder for the package: Spark's own, from which executors fetch it later, or a temporary one for Connect."""
-    if "connect" in type(session).__module__:
-        with tempfile.TemporaryDirectory(prefix="analogical-") as folder:
-            yield Path(folder)
-    else:
-        from pyspark import SparkFiles
-
-        yield Path(SparkFiles.getRootDirectory()).parent
-
-
-def collect(frame: "DataFrame", what: str) -> Any:
-    """A small frame as an Arrow table; a job that fails is an error, never some of the rows."""
+def read_parquet(session: "SparkSession", path: str) -> "DataFrame":
+    """The table in Parquet files at a path that the cluster sees: a file, a folder or a pattern."""
     try:
-        with working_on(f"{what} on Spark"):
-            return frame.toArrow()
+        return session.read.parquet(path)
     except Exception as error:
-        if _is_interrupted(error):  # PySpark cancels its jobs on Ctrl-C, and then says that they failed
-            raise KeyboardInterrupt from None
-        refused = re.search(r"analogical\.errors\.InputError: (.+)", str(error))
-        if refused is not None:
-            raise InputError(refused[1].strip()) from error
-        raise SparkError(
-            f"Spark could not finish {what}: {first_line(error)}. Nothing was counted; see the logs of its executors."
-        ) from error
-
-
-def _is_interrupted(error: BaseException | None) -> bool:
-    """Whether an error came after Ctrl-C."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__context__
-    return error is not None
-
-
-def first_line(error: BaseException) -> str:
-    """The message of a Spark error, without the Java stack."""
-    text = str(error)
-    if "JAVA_GATEWAY_EXITED" in text:
-        return "Java ended before Spark began; spark-submit --version may say why"
-    details = re.search(r'details = "(.+?)"\n', text)  # of gRPC
-    lines = [details[1]] if details else [line.strip() for line in text.splitlines() if line.strip()]
-    lines = [line.lstrip(": ").removeprefix("Caused by: ") for line in lines]
-    told = [line for line in lines if re.match(r"[\w.$]*(Error|Exception)\b", line) and "awaitResult" not in line]
-    return (told[-1] if told else lines[0] if lines else type(error).__name__)[:300].rstrip(".")
+        if "PATH_NOT_FOUND" in str(error):
+            raise InputError(
+                f"Spark finds nothing at {path!r}; give a Parquet path that all its workers see."
+            ) from None
+        raise InputError(
+            f"Spark cannot read {path!r} as Parquet ({first_line(error)}); write it as Parquet, or use another engine."
+        ) from None

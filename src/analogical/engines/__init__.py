@@ -1,1 +1,0 @@
-"""Tables held by a database or a cluster: what DuckDB and Spark have in common."""

@@ -1,0 +1,229 @@
+"""Lazy frames of every library as one kind of table: columns by number, counted, sampled and written to a file.
+
+Everything that differs between libraries is in this file; nothing else knows which one it is.
+"""
+
+import re
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from threading import Thread
+from typing import Any, TypeVar
+
+import narwhals.stable.v2 as nw
+
+from analogical._checks import brief
+from analogical._progress import working_on
+from analogical.columns.choosing import refuse_repeated
+from analogical.errors import AnalogicalError, InputError, SparkError
+from analogical.outside import ENGINES
+
+__all__ = ["LazyTable", "ask", "first_line"]
+
+Answer = TypeVar("Answer")
+
+TITLES = {"polars": "Polars", "duckdb": "DuckDB", "pyspark": "Spark", "ibis": "Ibis", "sqlframe": "SQLFrame"}
+
+
+@dataclass(frozen=True)
+class LazyTable:
+    """A table that a library reads when it is asked; its columns are named ``c0``, ``c1``, ... in the frame."""
+
+    keys: tuple[str, ...]
+    """The user's names of the columns."""
+    engine: str
+    """Name of the library."""
+    frame: "nw.LazyFrame[Any]"
+    durations: frozenset[str] = frozenset()
+    """Columns of durations, which are microseconds in the frame."""
+    is_plain: bool = False
+    """Whether columns can be read one by one without work, from a file or from memory."""
+
+    @classmethod
+    def of(cls, X: Any) -> "LazyTable":
+        """The table behind any lazy frame."""
+        native: Any = nw.to_native(X, pass_through=True)
+        package = type(native).__module__.partition(".")[0]
+        engine = ENGINES.get(package, package)
+        if getattr(native, "isStreaming", False):
+            raise InputError("X is a streaming dataframe, which cannot be counted; write it to a table first.")
+        schema = ask(engine, lambda: native.collect_schema() if engine == "polars" else None, "looking at the columns")
+        keys = tuple(native.columns if schema is None else schema.names())
+        refuse_repeated(keys)
+        names, durations = [f"c{k}" for k in range(len(keys))], set[str]()
+        if engine == "pyspark":
+            native, durations = _plain_in_spark(native.toDF(*names))  # names may differ in case only
+        elif engine == "duckdb":
+            native = native.project(", ".join(f"#{k + 1} AS c{k}" for k in range(len(keys))))
+        frame: nw.LazyFrame[Any] = nw.from_native(native)
+        if engine not in ("pyspark", "duckdb"):
+            frame = frame.rename(dict(zip(keys, names, strict=True)))
+        table = cls(keys, engine, frame, frozenset(durations))
+        if engine == "polars":
+            plan = native.explain(optimized=False).strip().splitlines()
+            is_plain = all(line.lstrip().startswith(("Parquet SCAN", "DF [", "PROJECT", "ESTIMATED")) for line in plan)
+            return replace(table, is_plain=is_plain)
+        changed = []
+        for name, dtype in table.schema.items():
+            if dtype == nw.Duration:
+                durations.add(name)
+                changed.append(nw.col(name).dt.total_microseconds())
+            elif dtype in (nw.Int128, nw.UInt128):  # what DuckDB makes of sums
+                changed.append(nw.col(name).cast(nw.Int64))
+            elif dtype == nw.Unknown:
+                changed.append(nw.col(name).cast(nw.String))
+        return replace(table, frame=frame.with_columns(*changed) if changed else frame, durations=frozenset(durations))
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """The type of each column."""
+        return dict(self.frame.collect_schema())
+
+    @property
+    def has_order(self) -> bool:
+        """Whether rows have positions."""
+        return self.engine in ("polars", "duckdb")
+
+    def refuse_nested(self, position: int) -> None:
+        """Refuse a column whose cells are not one value each."""
+        dtype = self.schema[f"c{position}"]
+        if dtype.is_nested() or dtype == nw.Binary:
+            raise InputError(
+                f"The column {brief(self.keys[position])} has the type {dtype}, which is not one value per row; leave"
+                " the column out, or split it into one column for each part."
+            )
+
+    def with_frame(self, frame: Any) -> "LazyTable":
+        """The table with other rows or further columns."""
+        return replace(self, frame=frame)
+
+    def collect(self, frame: Any, doing: str) -> Any:
+        """A small frame as an Arrow table."""
+        return ask(self.engine, lambda: frame.collect("pyarrow").to_native(), doing)
+
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.collect(self.frame.select(nw.len().alias("n")), "counting the rows")["n"][0].as_py())
+
+    def sample(self, n_rows: int, of_rows: int) -> Any:
+        """About this many rows as an Arrow table: evenly spaced where rows have an order, else random with a seed."""
+        native: Any = self.frame.to_native()
+        step = of_rows // n_rows
+        if step > 1 and self.engine == "polars":
+            native = native.gather_every(step)
+        elif step > 1 and self.engine == "duckdb":
+            names = ", ".join(self.frame.collect_schema().names())
+            numbered = native.project("*, row_number() OVER () AS place")
+            native = numbered.filter(f"place % {step} = 0").project(names)
+        elif step > 1 and self.engine in ("pyspark", "sqlframe"):
+            native = native.sample(fraction=n_rows / of_rows, seed=0)
+        elif step > 1:
+            native = native.sample(n_rows / of_rows, seed=0)
+        return self.collect(nw.from_native(native), "drawing a sample of the rows")
+
+    def write(self, folder: Path) -> None:
+        """Write the table as Parquet files to a folder, in the order of its rows if they have one."""
+        native: Any = self.frame.to_native()
+        if self.engine != "pyspark":
+            ask(self.engine, lambda: self.frame.sink_parquet(folder / "rows.parquet"), "reading the rows")
+        elif _is_local(native):
+            target = (folder / "rows").as_uri()
+            ask(self.engine, lambda: native.write.parquet(target), "reading the rows")
+        else:
+            ask(self.engine, lambda: _write_rows(native, folder / "rows.parquet"), "reading the rows")
+
+
+def _plain_in_spark(native: Any) -> tuple[Any, set[str]]:
+    """Times without a time zone, and durations in microseconds, with the names of these."""
+    durations = {name for name, kind in native.dtypes if kind.startswith("interval") and "month" not in kind}
+    durations = {name for name in durations if "year" not in dict(native.dtypes)[name]}
+    changed = {
+        **{name: f"unix_micros(TIMESTAMP'1970-01-01 00:00:00Z' + {name})" for name in durations},
+        **{name: f"CAST({name} AS TIMESTAMP_NTZ)" for name, kind in native.dtypes if kind == "timestamp"},
+    }
+    how = [f"{changed[name]} AS {name}" if name in changed else name for name in native.columns]
+    return (native.selectExpr(*how) if changed else native), durations
+
+
+def _is_local(native: Any) -> bool:
+    """Whether Spark runs on this machine, so that it writes files where they are read."""
+    try:
+        return str(native.sparkSession.sparkContext.master).startswith("local")
+    except Exception:  # Spark Connect has no context
+        return False
+
+
+def _write_rows(native: Any, path: Path) -> None:
+    """Write the rows of a cluster, partition by partition: all at once might be more than the driver may collect."""
+    from itertools import islice
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = native.limit(0).toArrow().schema
+    rows = iter(native.toLocalIterator(prefetchPartitions=True))
+    with pq.ParquetWriter(path, schema) as writer:
+        while some := list(islice(rows, 2**16)):
+            columns = [pa.array(cells, kind) for cells, kind in zip(zip(*some, strict=True), schema.types, strict=True)]
+            writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
+
+
+def ask(engine: str, question: Callable[[], Answer], doing: str) -> Answer:
+    """The answer of a library, or an error that says in one sentence why there is none."""
+    try:
+        with working_on(f"{doing} on Spark" if engine == "pyspark" else doing):
+            return _in_thread(question) if engine in ("duckdb", "ibis") else question()
+    except (KeyboardInterrupt, SystemExit, GeneratorExit, AnalogicalError):
+        raise
+    except BaseException as error:  # a panic of polars is not an Exception
+        if engine == "pyspark" and _is_interrupted(error):
+            raise KeyboardInterrupt from None
+        kind = SparkError if engine == "pyspark" else InputError
+        raise kind(f"{TITLES.get(engine, engine)} could not finish {doing}: {first_line(error)}.") from error
+
+
+def _in_thread(question: Callable[[], Answer]) -> Answer:
+    """The answer from a thread of its own: in the main thread DuckDB misses about every second Ctrl-C.
+
+    A statement of the user's connection, which is not known here, runs to its end in the background.
+    """
+    future: Future[Answer] = Future()
+
+    def answer() -> None:
+        try:
+            future.set_result(question())
+        except BaseException as error:
+            future.set_exception(error)
+
+    Thread(target=answer, daemon=True).start()
+    try:
+        return future.result()
+    except (KeyboardInterrupt, SystemExit):
+        import duckdb
+
+        with suppress(Exception):
+            duckdb.default_connection().interrupt()
+        wait([future], 0.5)
+        raise
+
+
+def _is_interrupted(error: BaseException | None) -> bool:
+    """Whether an error came after Ctrl-C: PySpark cancels its jobs, and then says that they failed."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, in one line, without the stack of Java."""
+    text = str(error)
+    if "JAVA_GATEWAY_EXITED" in text:
+        return "Java ended before Spark began; spark-submit --version may say why"
+    details = re.search(r'details = "(.+?)"\n', text)  # of gRPC
+    lines = [details[1]] if details else [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.lstrip(": ").removeprefix("Caused by: ") for line in lines]
+    told = [line for line in lines if re.match(r"[\w.$]*(Error|Exception)\b", line) and "awaitResult" not in line]
+    return (told[-1] if told else lines[0] if lines else type(error).__name__)[:300].rstrip(".")
