@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from analogical._types import CodedRows
-from analogical.count.given import Cells, count_given
+from analogical.count.given import RowContexts, count_given
 from analogical.count.groups import merge_rows
 from analogical.estimate.tests import test_stack
 
@@ -78,7 +78,7 @@ def _settings() -> dict[str, tuple[int, Draw]]:
 
 def p_value_given_all(rows: CodedRows) -> float:
     """P-value of the feature in column 0, all others given."""
-    ((_, stack),) = count_given(rows, Cells.by(rows, range(1, rows.n_features)), [0], 1)
+    ((_, stack),) = count_given(rows, RowContexts.by(rows, range(1, rows.n_features)), [0], 1)
     (tested,) = test_stack(stack, [rows.value_sizes(0)], rows.label_sizes())
     return tested.p_value if tested else math.nan
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._types import CodedRows, Floats, Ints, Positions
-from analogical.columns.integers import dense_codes
+from analogical.columns.columns import dense_codes
 from analogical.count.groups import count_keys
 from analogical.count.pairs import count_pairs
 from analogical.errors import InputError, MissingDependencyError

@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._types import Bools, CodedRows, Codes, Floats, Ints, Positions
-from analogical.count.given import Cells
+from analogical.count.given import RowContexts
 from analogical.count.groups import are_few, count_keys, equal_columns, merge_rare
 from analogical.count.threads import one_blas_thread, run_tasks
 from analogical.estimate.dependencies import remaining_entropy
@@ -529,7 +529,7 @@ class Decider:
     def has_room(self, members: Sequence[int]) -> bool:
         """Whether there are enough rows per combination of the members' values."""
         rows = self.voting.rows
-        return len(members) < 2 or len(Cells.by(rows, members)) * ROWS_PER_CELL <= rows.n_rows
+        return len(members) < 2 or len(RowContexts.by(rows, members)) * ROWS_PER_CELL <= rows.n_rows
 
     def explained(self, members: Sequence[int], together: frozenset[int]) -> float:
         """Share of the log-likelihood of the labels that members explain; those in ``together`` vote together."""

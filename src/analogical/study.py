@@ -11,13 +11,13 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, Unpac
 import numpy as np
 
 from analogical._checks import check_choice
-from analogical._types import CodedRows, Codes, Ints, Note, Positions, code_type, merge_bins
+from analogical._types import CodedRows, Codes, Ints, Note, code_type, merge_bins
 from analogical.columns.binning import NUMBERS_OF_BINS
 from analogical.columns.encode import EncodedTable, encode_features, encode_table
 from analogical.columns.rules import ColumnOptions, Rules, asked_of, rules_of, written_call
 from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import PairCounts
-from analogical.count.given import Cells, count_given, count_one
+from analogical.count.given import RowContexts, count_given, count_one
 from analogical.count.groups import collapse_rows, evenly, first_rows, merge_rows
 from analogical.count.listing import ListedRows
 from analogical.count.pairs import count_pairs, find_contexts
@@ -228,7 +228,7 @@ class Study:
         self._held: dict[Item, Contexts] = {}
         """Cached contexts."""
         self._n_held = 0
-        self._divided: tuple[tuple[int, ...], Cells] | None = None
+        self._divided: tuple[tuple[int, ...], RowContexts] | None = None
         self._groups: dict[tuple[int, ...], CodedRows] = {}
         """Rows grouped by a source, by their columns."""
 
@@ -329,10 +329,10 @@ class Study:
             columns = tuple(sorted(set[int]().union(*sets)))
             yield MergedRows(range(len(sets)), columns, merge_rows(self.rows_of(columns)))
 
-    def cells(self, columns: tuple[int, ...]) -> Cells:
+    def cells(self, columns: tuple[int, ...]) -> RowContexts:
         """The rows divided by some columns; the last division is cached."""
         if self._divided is None or self._divided[0] != columns:
-            self._divided = columns, Cells.of([self.codes(column) for column in columns], len(self.rows.codes))
+            self._divided = columns, RowContexts.of([self.codes(column) for column in columns], len(self.rows.codes))
         return self._divided[1]
 
     def listed(self, features: Sequence[int], given: Sequence[int]) -> ListedRows:
@@ -343,7 +343,7 @@ class Study:
             cells = self.cells(tuple(sorted(given)))
             return ListedRows.of(self.rows_of(features), cells, positions if table.has_order else None)
         rows = merge_rows(self.rows_of([*features, *sorted(given)]))
-        cells, first = Cells.by(rows, range(len(features), rows.n_features)), rows.select(range(len(features)))
+        cells, first = RowContexts.by(rows, range(len(features), rows.n_features)), rows.select(range(len(features)))
         return ListedRows.of(first.weighted(rows.weights_or_ones()), cells, None)
 
     def first_rows(self, feature: int) -> Ints:
@@ -542,7 +542,7 @@ class Study:
 
     @property
     def search_notes(self) -> tuple[Note, ...]:
-        """The notes, and how many features the search for the deciding set tried in sets of two and three, if not all."""
+        """The notes, and how many features the search tried in sets of two and three, if not all."""
         counts = (len(self.decider.varying), *map(len, self.decider.screened.values()))
         return self.notes if len(set(counts)) == 1 else (*self.notes, Note("screened", (), counts))
 
@@ -604,7 +604,9 @@ def _encode(
 ) -> EncodedTable:
     """A table in memory or elsewhere as codes; features in ``keep`` are never set aside as ids."""
     if is_outside(X):
-        return encode_outside(X, y, rules, keep=keep, duplicates=duplicates, needs_label=needs_label)
+        return encode_outside(
+            X, y, rules, keep=keep, duplicates=duplicates, needs_label=needs_label, watch=predicted_by_cut
+        )
     return encode_table(X, y, rules, keep=keep, watch=predicted_by_cut) if needs_label else encode_features(X, rules)
 
 

@@ -4,11 +4,11 @@ import io
 import sys
 
 import pytest
+from analogical.duck.session import Session, ask
 
 from analogical import _progress, interactions, relevance, report
 from analogical._progress import end_line, progress_line, start_clock, stop_clock, working_on
 from analogical.cli.streams import guarded_streams
-from analogical.duck.session import Session, ask
 
 
 class Terminal(io.StringIO):

@@ -7,12 +7,12 @@ from dataclasses import fields
 import numpy as np
 import pandas as pd
 import pytest
+from analogical.spark import relevance as spark_relevance
 
 import analogical
 from analogical import AnalogicalSelector, ColumnOptions, InputError, Study
 from analogical.cli.options import Reading
 from analogical.columns.rules import Rules, asked_of, rules_of, written_call
-from analogical.spark import relevance as spark_relevance
 
 OPTIONS = list(ColumnOptions.__annotations__)
 LACKING = {

@@ -9,7 +9,7 @@ from conftest import coded, random_table
 
 from analogical import InputError
 from analogical.count.contexts import Stack
-from analogical.count.given import Cells, count_given, count_one, tables_given
+from analogical.count.given import RowContexts, count_given, count_one, tables_given
 
 
 def contexts_by_hand(rows, labels, weights, feature, given):
@@ -51,7 +51,7 @@ def test_contexts_of_several_features_are_those_of_a_dictionary(seed, n_unseen):
     table = coded(rows, labels, weights if seed % 2 else None, n_values=n_values)
     given = [5, 1][: seed % 3]
     features = [f for f in (4, 0, 3, 2) if f not in given]
-    parts = list(count_given(table, Cells.by(table, given), features, n_threads=1 + seed % 2))
+    parts = list(count_given(table, RowContexts.by(table, given), features, n_threads=1 + seed % 2))
     counted = [feature for some, _ in parts for feature in some]
     assert sorted(counted) == sorted(features)
     plain = rows.tolist(), labels.tolist(), weights.tolist()
@@ -77,21 +77,21 @@ def test_features_with_different_columns_given_are_joined_with_gaps():
 def test_cells_are_the_different_values_on_the_columns(apart):
     """Values may lie so far apart that their combinations have no table, or no whole number of 64 bits."""
     rows = np.random.default_rng(0).integers(0, [3, 2, 4, 1], (50, 4)) * apart
-    cells = Cells.by(coded(rows, np.zeros(50)), [2, 0, 1, 3])
+    cells = RowContexts.by(coded(rows, np.zeros(50)), [2, 0, 1, 3])
     codes = [tuple(row) for row in rows[:, [2, 0, 1, 3]].tolist()]
     assert [tuple(row) for row in cells.codes[cells.of_row].tolist()] == codes
     assert len(cells) == len(cells.codes) == len(set(codes)) == len(set(cells.of_row.tolist()))
 
 
 def test_without_columns_all_rows_are_one_cell():
-    cells = Cells.by(coded([[1], [0], [1]], [0, 0, 1]), [])
+    cells = RowContexts.by(coded([[1], [0], [1]], [0, 0, 1]), [])
     assert (cells.of_row.tolist(), cells.codes.shape) == ([0, 0, 0], (1, 0))
 
 
 def test_merged_rows_are_the_different_cells_and_labels_with_their_rows():
     rows, labels = random_table(np.random.default_rng(2), n_rows=50, n_features=3, n_values=3)
     weights = np.random.default_rng(2).integers(0, 3, 50)
-    merged = Cells.by(coded(rows, labels), [0, 2]).merged(coded(rows, labels, weights), np.array([3, 3]))
+    merged = RowContexts.by(coded(rows, labels), [0, 2]).merged(coded(rows, labels, weights), np.array([3, 3]))
     expected = Counter()
     for (a, _, b), label, weight in zip(rows.tolist(), labels.tolist(), weights.tolist(), strict=True):
         expected[a, b, label] += weight
@@ -108,7 +108,7 @@ def test_long_tables_are_counted_in_parts(n_threads, columns):
     codes, labels = rng.integers(0, 3, (n_rows, 4), dtype=np.uint8), rng.integers(0, 2, n_rows, dtype=np.uint8)
     weights = rng.integers(0, 3, n_rows)
     table = coded(codes, labels, weights)
-    cells = Cells.by(table, [0])
+    cells = RowContexts.by(table, [0])
     ((features, counted),) = count_given(table, cells, columns, n_threads)
     assert features == columns
     for place, feature in enumerate(columns):
@@ -126,4 +126,4 @@ def test_long_tables_are_counted_in_parts(n_threads, columns):
 def test_more_than_two_to_the_31_rows_are_refused():
     table = coded([[0, 1], [0, 0]], [0, 1], [2**31, 1])
     with pytest.raises(InputError, match="up to 2,147,483,648 rows"):
-        list(count_given(table, Cells.by(table, []), [0], 1))
+        list(count_given(table, RowContexts.by(table, []), [0], 1))

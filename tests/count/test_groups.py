@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from conftest import coded, random_table
 
-from analogical.count.given import Cells
+from analogical.count.given import RowContexts
 from analogical.count.groups import collapse_rows, evenly, merge_rows, number_groups
 
 SHAPES = [(30, 1, 2), (40, 5, 3), (60, 7, 300), (50, 64, 2), (50, 65, 2), (40, 200, 3), (40, 5, 70_000), (1, 3, 2)]
@@ -68,7 +68,7 @@ def test_rows_are_divided_by_their_context(m, n, v):
     for seed in range(20):
         rows = table(m, n, v, seed)
         for feature in {0, n // 2, n - 1}:
-            cells = Cells.by(rows, (f for f in range(n) if f != feature))
+            cells = RowContexts.by(rows, (f for f in range(n) if f != feature))
             contexts = [tuple(row[:feature] + row[feature + 1 :]) for row in rows.codes.tolist()]
             assert [tuple(cells.codes[k].tolist()) for k in cells.of_row] == contexts
             assert sorted(map(tuple, cells.codes.tolist())) == sorted(set(contexts))

@@ -7,7 +7,7 @@ from naive import naive_squares
 
 from analogical import InputError
 from analogical.count import squares as module
-from analogical.count.given import Cells
+from analogical.count.given import RowContexts
 from analogical.count.squares import count_squares, pair_tables
 
 
@@ -24,7 +24,7 @@ def table_with_squares(rng):
 def counted(rows, labels, i, j, equal=None, weights=None):
     table = coded(rows, labels, weights)
     equal = [f for f in range(table.n_features) if f not in (i, j)] if equal is None else equal
-    contexts = Cells.by(table, equal)
+    contexts = RowContexts.by(table, equal)
     squares = broken = 0
     for tables in pair_tables(table, contexts, i, j):
         found, bad = count_squares(tables)
@@ -76,7 +76,7 @@ def test_counts_do_not_depend_on_how_many_tables_are_made_at_a_time(monkeypatch,
 def test_small_tables_hold_the_rows_of_contexts_that_may_have_squares(monkeypatch, n_labels, at_once):
     rows, labels, weights = many_rows(n_labels=n_labels)
     table = coded(rows, labels, weights)
-    contexts = Cells.by(table, [2, 3])
+    contexts = RowContexts.by(table, [2, 3])
     expected = np.zeros((len(contexts), 3, 4, n_labels), np.int64)
     np.add.at(expected, (contexts.of_row, rows[:, 0], rows[:, 1], labels), weights)
     expected = [
@@ -100,7 +100,7 @@ def without_empty_places(counts):
 def test_few_contexts_have_tables_of_all_values():
     rows, labels, weights = many_rows()
     table = coded(rows, labels, weights)
-    (tables,) = pair_tables(table, Cells.by(table, [2]), 0, 1)
+    (tables,) = pair_tables(table, RowContexts.by(table, [2]), 0, 1)
     assert tables.shape == (3, 3, 4, 3)
     assert tables.sum() == weights.sum()
 
@@ -115,7 +115,7 @@ def test_contexts_of_few_rows_or_of_one_value_have_no_tables():
         (0, 1, 1),
     ]  # few rows; one value of the first feature
     table = coded(rows, [0, 1, 0, 1, 0, 1])
-    assert list(pair_tables(table, Cells.by(table, [2]), 0, 1)) == []
+    assert list(pair_tables(table, RowContexts.by(table, [2]), 0, 1)) == []
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 2), (5, 2, 3), (2, 9, 2), (3, 3, 12), (1, 4, 2)])
@@ -152,4 +152,4 @@ def test_two_features_with_very_many_values_are_refused():
     with pytest.raises(
         InputError, match="4,096 and 2,049 values have too many combinations to count squares; bin them"
     ):
-        next(pair_tables(table, Cells.by(table, []), 0, 1))
+        next(pair_tables(table, RowContexts.by(table, []), 0, 1))

@@ -8,7 +8,7 @@ import pytest
 from conftest import coded
 from naive import naive_interaction_effect
 
-from analogical.count.given import Cells
+from analogical.count.given import RowContexts
 from analogical.count.squares import pair_tables
 from analogical.estimate.interactions import (
     SquareSums,
@@ -235,7 +235,7 @@ def test_of_many_labels_those_outside_a_context_change_nothing(n_labels):
     rows[labels < n_labels // 2, 2] %= 4  # few contexts with many labels, many with few
     labels[(rows[:, 1] == 2) | (rows[:, 2] % 5 == 4)] = 3  # small cells and whole contexts that have a single one
     table = coded(rows, labels, rng.integers(1, 4, size=900))
-    cells = Cells.by(table, [2])
+    cells = RowContexts.by(table, [2])
     shapes = {tables.shape[3] for tables in pair_tables(table, cells, 0, 1)}
     assert min(shapes) == 1
     assert max(shapes) < n_labels

@@ -14,7 +14,7 @@ from scipy.stats import chi2, false_discovery_control
 
 from analogical import Study, relevance
 from analogical.count.contexts import Stack
-from analogical.count.given import Cells, count_given
+from analogical.count.given import RowContexts, count_given
 from analogical.count.pairs import find_contexts
 from analogical.estimate import tests as tests_module
 from analogical.estimate.permutations import PValue, smallest_of
@@ -138,7 +138,7 @@ def pooled_p_value(rows, labels, feature, n_labels):
 def stack_given_others(table, feature):
     """The contexts of a feature given all others, with their codes."""
     others = [j for j in range(table.n_features) if j != feature]
-    ((_, stack),) = count_given(table, Cells.by(table, others), [feature], 1)
+    ((_, stack),) = count_given(table, RowContexts.by(table, others), [feature], 1)
     return stack
 
 

@@ -14,11 +14,11 @@ import typer
 from analogical._types import Note
 from analogical.cli.streams import be_quiet
 from analogical.cli.writing import Output
-from analogical.columns.reading import NamedLists
+from analogical.columns.frames import NamedLists
 from analogical.columns.rules import ColumnOptions, Ids, Missing, Rules
 from analogical.datasets import WEIGHTS, load_table, table_names
 from analogical.errors import InputError
-from analogical.io.formats import NA, TextFormat, refuse_text_options
+from analogical.io.files import NA, TextFormat, refuse_text_options
 from analogical.show.notes import describe_notes, sum_up_notes, warnings_of
 from analogical.show.words import quoted
 
@@ -225,19 +225,23 @@ def _open(
     """Title and table of a file, read or held elsewhere, with notes on how it was read."""
     from analogical.io.files import open_file, quiet_stderr
 
-    if engine != "spark":
-        read = open_file(file, **vars(text_format), engine=engine)
+    if engine in ("auto", "memory"):
+        read = open_file(file, **vars(text_format), lazy=False if engine == "memory" else None)
         return "standard input" if file == "-" else file, read.frame, read.notes
-    from analogical.spark.files import read_spark_file
-    from analogical.spark.session import open_session
+    if engine == "duckdb":
+        from analogical.outside.duck import hold_parquet
+
+        refuse_text_options(text_format, f"{file!r} in DuckDB")
+        return file, hold_parquet(file), ()
+    from analogical.outside.spark import open_session, read_parquet
 
     if file == "-":
         raise InputError("--engine spark cannot read standard input; give a path that all workers can read.")
+    refuse_text_options(text_format, f"{file!r} on Spark")
     master = master or "local[*]"
     with quiet_stderr():  # Java would write its logs to the stderr that it starts with
         session = open_session(master)
-    read = read_spark_file(session, file, text_format)
-    return f"{file} on {master}", read.frame, read.notes
+    return f"{file} on {master}", read_parquet(session, file), ()
 
 
 def split_names(text: str, columns: Collection[str] = ()) -> list[str]:

@@ -20,14 +20,14 @@ from analogical.count.counts import refuse_too_many_rows
 from analogical.count.groups import AT_ONCE, are_few, count_keys, number_groups
 from analogical.count.threads import run_tasks
 
-__all__ = ["Cells", "count_given", "count_one", "tables_given"]
+__all__ = ["RowContexts", "count_given", "count_one", "tables_given"]
 
 ENTRIES = 2**21
 """Entries of the tables that are counted at once, to limit memory."""
 
 
 @dataclass(frozen=True)
-class Cells:
+class RowContexts:
     """The context of each row: its values on some columns."""
 
     of_row: NDArray[Any]
@@ -36,12 +36,12 @@ class Cells:
     """Values of each context, of shape (contexts, columns)."""
 
     @classmethod
-    def by(cls, rows: CodedRows, columns: Iterable[int]) -> "Cells":
+    def by(cls, rows: CodedRows, columns: Iterable[int]) -> "RowContexts":
         """The contexts of rows on some of their columns."""
         return cls.of([rows.codes[:, column] for column in columns], len(rows.codes))
 
     @classmethod
-    def of(cls, columns: Sequence[Codes], n_rows: int) -> "Cells":
+    def of(cls, columns: Sequence[Codes], n_rows: int) -> "RowContexts":
         """The contexts of rows with the codes of these columns; one context if there is no column."""
         sizes = [int(column.max(initial=0)) + 1 for column in columns]
         n_possible = math.prod(sizes)
@@ -86,7 +86,7 @@ class Cells:
 
 
 def count_given(
-    rows: CodedRows, given: Cells, features: Sequence[int], n_threads: int
+    rows: CodedRows, given: RowContexts, features: Sequence[int], n_threads: int
 ) -> Iterator[tuple[list[int], Stack]]:
     """The contexts of features given the columns by which rows are divided; some features at a time.
 
@@ -103,7 +103,7 @@ def count_given(
         yield block, _stacked(rows, given, block, n_threads)
 
 
-def _stacked(rows: CodedRows, given: Cells, block: list[int], n_threads: int) -> Stack:
+def _stacked(rows: CodedRows, given: RowContexts, block: list[int], n_threads: int) -> Stack:
     """The contexts of a block of features."""
     n_values = int(rows.n_values[block[0]])
     size = len(given) * n_values * rows.n_labels
@@ -124,7 +124,7 @@ def _stacked(rows: CodedRows, given: Cells, block: list[int], n_threads: int) ->
     return Stack(contexts, feature, len(block), given.codes[number])
 
 
-def tables_given(rows: CodedRows, given: Cells, features: Iterable[int]) -> Iterator[tuple[list[int], Ints]]:
+def tables_given(rows: CodedRows, given: RowContexts, features: Iterable[int]) -> Iterator[tuple[list[int], Ints]]:
     """Counts of shape (features, contexts, values, labels), for some features at a time."""
     for block in _blocks(rows, given, features):
         yield block, _tables(rows, given, block, 1)
@@ -133,12 +133,12 @@ def tables_given(rows: CodedRows, given: Cells, features: Iterable[int]) -> Iter
 def count_one(rows: CodedRows, columns: Sequence[int], feature: int, given: Sequence[int]) -> Stack:
     """The contexts of one feature given some columns; ``columns`` are the columns of the rows."""
     place = {column: k for k, column in enumerate(columns)}
-    contexts = Cells.by(rows, (place[column] for column in given))
+    contexts = RowContexts.by(rows, (place[column] for column in given))
     ((_, stack),) = count_given(rows, contexts, [place[feature]], 1)
     return stack
 
 
-def _blocks(rows: CodedRows, given: Cells, features: Iterable[int]) -> Iterator[list[int]]:
+def _blocks(rows: CodedRows, given: RowContexts, features: Iterable[int]) -> Iterator[list[int]]:
     """Features with equally many values, as many as are counted at once; one if its table has many entries per row."""
     alike: dict[int, list[int]] = {}
     for feature in sorted(features):
@@ -149,7 +149,7 @@ def _blocks(rows: CodedRows, given: Cells, features: Iterable[int]) -> Iterator[
         yield from (some[start : start + at_once] for start in range(0, len(some), at_once))
 
 
-def _tables(rows: CodedRows, given: Cells, block: list[int], n_threads: int) -> Ints:
+def _tables(rows: CodedRows, given: RowContexts, block: list[int], n_threads: int) -> Ints:
     """Counts of shape (features, contexts, values, labels)."""
     n_rows, n_values, n_labels = len(rows.codes), int(rows.n_values[block[0]]), rows.n_labels
     size = len(given) * n_values * n_labels

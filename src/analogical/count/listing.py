@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from analogical._types import Bools, CodedRows, Codes, Ints, Positions
 from analogical.count.contexts import Contexts, differs_from_last
-from analogical.count.given import Cells
+from analogical.count.given import RowContexts
 from analogical.count.groups import first_rows
 from analogical.errors import InputError
 
@@ -48,7 +48,7 @@ class ListedRows:
     """Position of each row in the user's table, of the first one for merged rows; None if it is not known."""
 
     @classmethod
-    def of(cls, rows: CodedRows, cells: Cells, positions: Ints | None) -> "ListedRows":
+    def of(cls, rows: CodedRows, cells: RowContexts, positions: Ints | None) -> "ListedRows":
         """From the rows divided by the given columns."""
         by_first_row = np.argsort(first_rows(cells.of_row, len(cells)))
         return cls(rows, np.argsort(by_first_row)[cells.of_row], cells.codes[by_first_row], positions)

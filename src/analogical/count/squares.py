@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._types import CodedRows, Codes, Ints, Positions
-from analogical.count.given import Cells
+from analogical.count.given import RowContexts
 from analogical.count.groups import count_keys
 from analogical.errors import InputError
 
@@ -36,7 +36,7 @@ EXACT = math.isqrt(EXACT_PAIRS)
 """Most rows of a context for which sums of products of two, and of four, counts are exact in float64."""
 
 
-def pair_tables(rows: CodedRows, contexts: Cells, i: int, j: int) -> Iterator[Ints]:
+def pair_tables(rows: CodedRows, contexts: RowContexts, i: int, j: int) -> Iterator[Ints]:
     """Counts of rows by context, value of i, value of j and label, for all contexts that may have squares.
 
     Each array has shape (contexts, values of i, values of j, labels). It has a place for every value and label if there

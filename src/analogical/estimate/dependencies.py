@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from analogical._types import CodedRows, Codes, Floats, Ints, Positions
-from analogical.count.given import Cells, tables_given
+from analogical.count.given import RowContexts, tables_given
 from analogical.count.groups import equal_columns, number_groups
 from analogical.estimate.sizes import ROUNDING
 
@@ -48,7 +48,7 @@ def remaining_entropies(rows: CodedRows, column: Codes) -> Floats:
     """The same for every feature of the rows, given one column."""
     remaining = np.ones(rows.n_features)
     unlabelled = replace(rows, labels=np.zeros(len(column), np.uint8), n_labels=1)
-    for features, counts in tables_given(unlabelled, Cells.of([column], len(column)), range(rows.n_features)):
+    for features, counts in tables_given(unlabelled, RowContexts.of([column], len(column)), range(rows.n_features)):
         tables = counts[..., 0]
         whole = entropies(tables.sum(axis=1))
         together, alone = entropies(tables.reshape(len(features), -1)), entropies(tables.sum(axis=2))
@@ -443,7 +443,7 @@ def _telling(rows: CodedRows, columns: Iterable[int], most: float) -> dict[int, 
     telling: dict[int, float] = {}
     sizes = rows.label_sizes()
     n_rows, base = int(sizes.sum()), int(sizes.max())
-    for block, tables in tables_given(rows, Cells.of([], len(rows.codes)), columns):
+    for block, tables in tables_given(rows, RowContexts.of([], len(rows.codes)), columns):
         largest = tables[:, 0].max(axis=2)
         predicted = np.where(largest > 1, largest, 0).sum(axis=1)  # a value of one row predicts nothing
         is_leak = predicted - base >= most * (n_rows - base)

@@ -15,7 +15,7 @@ import numpy as np
 
 from analogical._types import Bools, CodedRows, Codes, Floats, Positions
 from analogical.count.contexts import Stack
-from analogical.count.given import Cells
+from analogical.count.given import RowContexts
 from analogical.count.pairs import find_contexts
 from analogical.estimate.sizes import ROUNDING
 from analogical.estimate.tests import combine, test_stack
@@ -43,7 +43,7 @@ def group_p_value(rows: CodedRows) -> float:
 def varies_within_groups(rows: CodedRows) -> bool:
     """Whether the feature in column 0 varies in a context within a group, the last column."""
     columns = range(rows.n_features)
-    return len(Cells.by(rows, columns)) > len(Cells.by(rows, columns[1:]))
+    return len(RowContexts.by(rows, columns)) > len(RowContexts.by(rows, columns[1:]))
 
 
 def _p_within(rows: CodedRows) -> float:
@@ -55,7 +55,7 @@ def _p_within(rows: CodedRows) -> float:
 
 def _p_between(rows: CodedRows) -> float:
     """Every value against every label with groups as observations; the smallest p-value times their number."""
-    context = Cells.by(rows, range(1, rows.n_features - 1)).of_row.astype(np.intp)
+    context = RowContexts.by(rows, range(1, rows.n_features - 1)).of_row.astype(np.intp)
     group = np.unique(rows.codes[:, -1], return_inverse=True)[1]
     groups = _Groups.of(group, context, rows.weights_or_ones().astype(np.float64), rows.labels)
     values = rows.codes[:, 0]

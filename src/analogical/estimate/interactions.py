@@ -27,7 +27,7 @@ import numpy as np
 
 from analogical._progress import Progress
 from analogical._types import Bools, CodedRows, Floats, Ints, Positions
-from analogical.count.given import Cells
+from analogical.count.given import RowContexts
 from analogical.count.squares import FEW_LABELS, count_squares, pair_tables
 from analogical.count.threads import one_blas_thread, run_tasks
 from analogical.estimate.sizes import t_quantile, upper_end, wilson
@@ -182,7 +182,7 @@ def sum_pairs(
     n_done = [0]
 
     def look(columns: tuple[int, ...], members: list[int]) -> None:
-        cells = Cells.by(rows, columns)
+        cells = RowContexts.by(rows, columns)
         for k in members:
             i, j = pairs[k]
             n_cells = int(rows.n_values[i]) * int(rows.n_values[j])

@@ -38,7 +38,7 @@ from scipy.special import stdtrit
 from analogical._types import CodedRows, Floats, Ints, Positions
 from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import RowProfile
-from analogical.count.given import Cells
+from analogical.count.given import RowContexts
 from analogical.count.groups import merge_rare
 
 __all__ = [
@@ -535,7 +535,7 @@ def measure_size_of_groups(rows: CodedRows, confidence: float, *, within: bool) 
     not show the noise: this is the common part alone, with a variance between groups.
     """
     group = np.unique(rows.codes[:, -1], return_inverse=True)[1]
-    contexts = Cells.by(rows, range(rows.n_features - (1 if within else 2), 0, -1))
+    contexts = RowContexts.by(rows, range(rows.n_features - (1 if within else 2), 0, -1))
     n_values, n_labels = int(rows.n_values[0]), rows.n_labels
     weights = rows.weights_or_ones().astype(np.float64)
     values = _places(rows.codes[:, 0], weights, n_values)

@@ -46,7 +46,7 @@ def encode_outside(
     """
     from dataclasses import replace
 
-    from analogical.columns.choosing import ChosenColumns, Names
+    from analogical.columns.choosing import Names, choose_columns
     from analogical.columns.encode import encode_features, encode_table
     from analogical.errors import InputError
     from analogical.outside.lazy import LazyTable
@@ -58,7 +58,7 @@ def encode_outside(
     named = {what: given for what, given in roles.items() if isinstance(given, str | int)}
     beside = [what for what, given in roles.items() if given is not None and what not in named]
     places = {what: Names(table.keys).find_one(given, what) for what, given in named.items()}
-    chosen = ChosenColumns.of(table.keys, {place: what for what, place in places.items()}, rules)
+    chosen = choose_columns(table.keys, {place: what for what, place in places.items()}, rules)
     for position in (*chosen.names, *places.values()):
         table.refuse_nested(position)
     names = [f"c{p}" for p in sorted({*chosen.names, *places.values()})]
@@ -81,7 +81,6 @@ def encode_outside(
         encoded = encode_table(home, y, rules, keep=keep, **watching) if needs_label else encode_features(home, rules)
     return replace(
         encoded,
-        notes=(*encoded.notes, *home.notes),
         engine=table.engine,
         has_order=table.has_order,
         frame=home.without_rows() if table.engine == "polars" else None,

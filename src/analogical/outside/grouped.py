@@ -25,7 +25,7 @@ from analogical.columns.rules import Rules
 from analogical.count.counts import PairCounts, refuse_too_many_rows
 from analogical.count.groups import evenly, merge_rows
 from analogical.errors import InputError
-from analogical.outside.home import MANY, HomeFrame, KnownColumn, identifier, table_changed
+from analogical.outside.home import MANY, HomeFrame, identifier, table_changed
 from analogical.outside.lazy import LazyTable
 
 __all__ = ["GroupedRows", "encode_grouped"]
@@ -350,7 +350,7 @@ def _encode(
         groups=some(encoded.groups),
         fine={i: codes[kept] for i, codes in encoded.fine.items()},
         fine_sizes={i: _sizes_of(columns[sources[i][0]], codes) for i, codes in source.fine.items()},
-        notes=(*encoded.notes, *home.notes),
+        notes=encoded.notes,
         origin=None,
         frame=None,
         engine=table.engine,
@@ -361,7 +361,7 @@ def _encode(
 
 def _values_of(
     table: LazyTable, position: int, drawn: Any, home: HomeFrame, exact: set[int], weights: str | None
-) -> KnownColumn:
+) -> Column:
     """The distinct values of a column with their numbers of rows, and the codes of the rows that were drawn."""
     name, key = f"c{position}", table.keys[position]
     cells = nw.from_native(drawn[name], series_only=True)
@@ -398,7 +398,7 @@ def _values_of(
         share = table.n_rows() / max(1, len(drawn))
         by_value = np.round(np.bincount(ranks[ranks >= 0], minlength=len(values)) * share).astype(np.int64)
     is_sorted = sampled.kind != "category"
-    return KnownColumn(ranks, values, known.kind, is_sorted, known_sizes=by_value, known_missing=n_missing)
+    return Column(ranks, values, known.kind, is_sorted, known_sizes=by_value, known_missing=n_missing)
 
 
 def _sizes_of(column: Column, code_of: Ints) -> Ints:

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +17,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from analogical._checks import brief
-from analogical._types import Ints, Note, code_type
-from analogical.columns.columns import MISSING, Column, Values
+from analogical._types import Note, code_type
+from analogical.columns.columns import MISSING, Column
 from analogical.columns.frames import Frame, encode_series
 from analogical.errors import InputError, MissingDependencyError
 from analogical.outside.lazy import LazyTable, ask
@@ -26,7 +26,7 @@ from analogical.outside.lazy import LazyTable, ask
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["MANY", "HomeFrame", "KnownColumn", "identifier", "rows_at_home", "table_changed"]
+__all__ = ["MANY", "HomeFrame", "identifier", "rows_at_home", "table_changed"]
 
 FEW_CELLS = 4_000_000
 """A table with at most this many cells is collected instead of written to a file."""
@@ -43,7 +43,7 @@ class HomeFrame(Frame):
     def __init__(self, table: LazyTable, rows: "pl.LazyFrame | None", here: Any, exact: Collection[Any]) -> None:
         self.table, self.keys, self.rows, self.here = table, table.keys, rows, here
         """The rows are collected (``here``), or many and in a file."""
-        self.backend, self.was_lazy = "polars", False
+        self.backend = "polars"
         self.exact = exact
         """Columns that are encoded exactly, whatever they hold: those with a role, and those that the user named."""
         self.steps: dict[Hashable, None] = {}
@@ -61,7 +61,7 @@ class HomeFrame(Frame):
             is_duration = name in self.table.durations
             return encode_series(series.cast(nw.Duration("us")) if is_duration else series, what)
         column = self._encode_many(position, self.rows.select(name), what)
-        if isinstance(column, KnownColumn):
+        if column.known_sizes is not None:
             return column
         n_codes = len(column.values)
         kind = np.min_scalar_type(-max(n_codes, 1)) if column.n_missing else code_type(n_codes)
@@ -147,32 +147,9 @@ def _with_missing(column: Column) -> Column:
     return replace(column, codes=codes)
 
 
-@dataclass(frozen=True)
-class KnownColumn(Column):
-    """A column whose values were counted elsewhere: its codes are those of some rows."""
-
-    known_sizes: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    """Rows of each value."""
-    known_missing: int = 0
-    """Missing cells."""
-
-    @property
-    def n_missing(self) -> int:
-        """Number of missing cells."""
-        return self.known_missing
-
-    def take(self, rows: Any) -> Column:
-        """The same values, with the codes of some rows."""
-        return replace(self, codes=self.codes[rows]) if len(self.codes) else self
-
-    def counted(self, weights: Ints | None = None) -> Values:  # noqa: ARG002
-        """The values with the rows that were counted."""
-        return Values(self.values, self.known_sizes, self.kind, n_missing=self.known_missing, is_sorted=self.is_sorted)
-
-
-def identifier(n_rows: int) -> KnownColumn:
+def identifier(n_rows: int) -> Column:
     """A column that is set aside as if it were distinct in every row; its cells were not read."""
-    return KnownColumn(np.zeros(0, np.uint8), range(n_rows), known_sizes=np.broadcast_to(np.int64(1), n_rows))
+    return Column(np.zeros(0, np.uint8), range(n_rows), known_sizes=np.broadcast_to(np.int64(1), n_rows))
 
 
 @contextmanager

@@ -351,7 +351,13 @@ def _draw_bars(ax: "Axes", cells: list[PrintedCell]) -> None:
     places = np.arange(len(cells))
     shares = np.array([np.nan if cell.ours is None else cell.ours for cell in cells])
     is_best = (shares == np.nanmax(shares, initial=0.0)) & (shares > 0)
-    ax.bar(places, np.nan_to_num(shares), width=0.72, color=np.where(is_best, COLOURS.changed, COLOURS.effect).tolist(), zorder=2)
+    ax.bar(
+        places,
+        np.nan_to_num(shares),
+        width=0.72,
+        color=np.where(is_best, COLOURS.changed, COLOURS.effect).tolist(),
+        zorder=2,
+    )
     unknown = places[np.isnan(shares)]
     ax.scatter(unknown, np.zeros(len(unknown)), marker="_", s=60, color=COLOURS.muted, zorder=3, clip_on=False)
     printed = [cell.printed or 0.0 for cell in cells]

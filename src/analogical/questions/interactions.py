@@ -15,7 +15,7 @@ from analogical._results import Result, entry_at, json_ready, per_entry
 from analogical._types import Floats, Ints, Note, Positions
 from analogical.columns.choosing import Names, as_list
 from analogical.columns.columns import plain
-from analogical.columns.meaning import TableMeaning
+from analogical.columns.encode import TableMeaning
 from analogical.columns.rules import ColumnOptions
 from analogical.count.groups import count_cells
 from analogical.count.listing import find_squares
@@ -124,7 +124,7 @@ class Interaction(Result):
         ``label`` is the class to show; by default the second of two, or of more the one whose share differs most. At
         most 12 values of each feature are shown, those with most rows. Without ``ax``, a new figure is made.
         """
-        from analogical.plot.interactions import plot_interaction
+        from analogical.plot.features import plot_interaction
 
         return plot_interaction(self, ax, label=label)
 
@@ -260,7 +260,7 @@ class Interactions(Result):
         return isinstance(pair, tuple) and (pair in known or pair[::-1] in known)
 
     def __getstate__(self) -> dict[str, Any]:
-        is_in_memory = self.study is not None and self.study.engine_name == "memory"
+        is_in_memory = self.study is not None and self.study.source is None
         return {**vars(self), "study": self.study if is_in_memory else None}
 
     def order(self) -> Positions:
@@ -293,7 +293,7 @@ class Interactions(Result):
         neither effect nor p-value is known. At most ``top`` pairs are shown, and never more than 20. Without ``ax``,
         a new figure is made.
         """
-        from analogical.plot.interactions import plot_interactions
+        from analogical.plot.features import plot_interactions
 
         return plot_interactions(self, ax, top=top)
 

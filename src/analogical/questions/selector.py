@@ -16,6 +16,7 @@ from analogical.columns.encode import encode_table
 from analogical.columns.frames import is_frame
 from analogical.columns.rules import Ids, Missing, Rules
 from analogical.errors import InputError
+from analogical.estimate.dependencies import predicted_by_cut
 from analogical.questions.relevance import DEFAULT_CONFIDENCE, relevance
 from analogical.questions.select import select
 from analogical.study import Duplicates, Given, Study, check_given
@@ -206,7 +207,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             fold_case=self.fold_case,
             feature_names=None if is_frame(X) else [f"x{i}" for i in range(self.n_features_in_)],
         )
-        table = encode_table(X, y, rules)
+        table = encode_table(X, y, rules, watch=predicted_by_cut)
         for note in table.notes:
             if note.kind in ("label-taken-out", "weights-taken-out", "groups-taken-out"):
                 what = note.kind.removesuffix("-taken-out")

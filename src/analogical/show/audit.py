@@ -222,7 +222,7 @@ def pair_blocks(result: Evidence) -> tuple[Table, ...]:
 def pair_table(feature: str, label: str, pair: ExampleRows, *, most: int = 10) -> Table:
     """One pair of rows side by side: the feature, the label, and what the rows have in common."""
     names = [f"row {shown(name, LONG_NAME)}" for name in pair.index] or ["one row", "another row"]
-    lines: list[tuple[str, tuple[Any, Any], Tone]] = [
+    lines: list[tuple[str, tuple[Any, ...], Tone]] = [
         (feature, pair.values, "accent"),
         (label, pair.labels, "good" if pair.changed else "plain"),
         *((name, (value, value), "muted") for name, value in pair.context[:most]),
@@ -243,7 +243,7 @@ def _tone(pair: ExampleRows | Transition) -> Tone:
     return "good" if pair.changed else "plain"
 
 
-def _change(name: str, two: tuple[Any, Any]) -> str:
+def _change(name: str, two: tuple[Any, ...]) -> str:
     """Two values with an arrow if they differ, or an equals sign.
 
     Long values are cut so that different ones differ: at the end, in the middle, or as Python literals.

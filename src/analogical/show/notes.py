@@ -105,8 +105,7 @@ def _describe_bins(note: Note) -> str:
     if len(set(note.counts)) == 1:
         each = " each" if len(note.columns) > 1 else ""
         start = f"{what} in {counted(note.counts[0], 'bin')}{each}: {list_first(note.columns)}"
-    approximate = "; edges are approximate, to 0.01 % of the rows" if note.kind == "binned-in-steps" else ""
-    return f"{start} (edges in to_dict() and --json; no bins with bins=None, --bins none){approximate}"
+    return f"{start} (edges in to_dict() and --json; no bins with bins=None, --bins none)"
 
 
 def _describe_numbers(note: Note) -> str:

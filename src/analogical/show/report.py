@@ -227,8 +227,8 @@ def _together(report: Report) -> list[View]:
     )
     view = view_interactions(report.interactions)
     cards = []
-    for squares in report.together:
-        grid = share_grid(squares)
+    for pair in report.together:
+        grid = share_grid(pair)
         across, down = (shown(name, LONG_NAME) for name in (grid.across, grid.down))
         table = share_table(grid, head=f"{down} ↓ {across} →")
         about = f"Share of {marked(grid.label, 40)} over all rows"

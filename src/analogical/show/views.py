@@ -164,7 +164,6 @@ QUESTIONS = {
     "relevance": "which features have an effect, given the others",
     "select": "which features predict the label best together",
     "interactions": "which features act together",
-    "squares": "label shares and rows of two features together",
     "audit": "how the label differs between its values",
     "evidence": "which pairs of rows show its effect",
     "transitions": "how values and labels change in its pairs",
@@ -184,7 +183,7 @@ def view_study(study: "Study") -> View:
     if study.source is not None:
         refused |= {"compare"}
     names = ["relevance", "select"] if once else [name for name in QUESTIONS if name not in refused]
-    arguments = {"squares": ", first, second"} | dict.fromkeys(("audit", "evidence", "transitions"), ", feature")
+    arguments = dict.fromkeys(("audit", "evidence", "transitions"), ", feature")
     columns = [
         text_column("ask", lambda name: f"{name}(study{arguments.get(name, '')})"),
         text_column("to learn", QUESTIONS.__getitem__),
