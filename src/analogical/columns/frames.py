@@ -108,8 +108,13 @@ class Frame:
         self.keys: tuple[Hashable, ...] = tuple(frame.columns)
         self.n_rows = len(frame)
         self.backend = str(frame.implementation.value)
-        self.notes = notes
+        self._notes = notes
         self.schema = list(frame.schema.values())
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was done to the dataframe."""
+        return self._notes
 
     def __getitem__(self, position: int) -> Any:
         """A column, as a series of narwhals."""
