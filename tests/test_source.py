@@ -18,7 +18,6 @@ from analogical import (
     relevance,
     report,
     select,
-    squares,
     transitions,
 )
 from analogical import study as study_module
@@ -27,7 +26,7 @@ from analogical.columns.encode import encode_table
 from analogical.columns.rules import Rules
 from analogical.count.groups import collapse_rows, merge_rows
 from analogical.count.pairs import count_pairs
-from analogical.estimate.dependencies import NEAR
+from analogical.estimate.dependencies import NEAR, predicted_by_cut
 
 
 class GroupedHere:
@@ -257,8 +256,8 @@ def test_rows_without_an_order_have_no_numbers():
         assert {(pair.rows, pair.index) for pair in found.pairs} == {(None, ())}
         assert found.records()[0]["row"] is found.records()[0]["other_row"] is None
         assert "rows" not in str(found).split("\n", 2)[2]
-        square = squares(study, "town", "sex", given=[])
-        assert square.n_squares == squares(ordered, "town", "sex", given=[]).n_squares
+        square, known = (interactions(one, given=[])["town", "sex"] for one in (study, ordered))
+        assert (square["squares"], square["broken"]) == (known["squares"], known["broken"])
         assert (square.examples[0].rows, square.examples[0].index) == (None, ())
         assert "(row" not in str(square)
     assert "rows" in str(expected).split("\n", 2)[2]
@@ -276,7 +275,8 @@ def test_what_compares_whole_rows_is_refused():
 def test_tables_that_lie_elsewhere_are_encoded_there(monkeypatch):
     table, asked = table_of("weights"), []
 
-    def encode_outside(X, y, rules, **options):
+    def encode_outside(X, y, rules, *, watch, **options):
+        assert watch is predicted_by_cut
         asked.append((y, rules.weights, options))
         return replace(table, engine="spark", label_meaning=None if y is None else table.label_meaning)
 

@@ -243,7 +243,7 @@ def report(
     ('yes', ['sex', 'age', 'class'])
     >>> page.selection.features == page.relevance.deciding
     True
-    >>> pair = page.panels[0].changed_pair
+    >>> pair = page.panels[0].examples[0]
     >>> pair.context, pair.values, pair.labels
     ((('class', '3rd'), ('age', 'adult')), ('male', 'female'), ('no', 'yes'))
     >>> page.html.startswith("<!doctype html>")
