@@ -6,6 +6,6 @@ is imported when a figure is drawn.
 """
 
 from analogical.plot.canvas import save_figure
-from analogical.plot.pairs import plot_forest
+from analogical.plot.figures import plot_forest
 
 __all__ = ["plot_forest", "save_figure"]

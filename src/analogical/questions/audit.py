@@ -216,7 +216,7 @@ class Audit(Result):
         followed by an open circle for each context, those with most pairs first, larger ones for more pairs. Without
         ``ax``, a new figure is made.
         """
-        from analogical.plot.pairs import plot_audit
+        from analogical.plot.figures import plot_audit
 
         return plot_audit(self, ax, value=value, label=label)
 

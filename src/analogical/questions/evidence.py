@@ -82,7 +82,7 @@ class Evidence(Result):
         values of the given features, on which the two rows agree, on the right the number of pairs like this one.
         Without ``ax``, a new figure is made.
         """
-        from analogical.plot.pairs import plot_evidence
+        from analogical.plot.figures import plot_evidence
 
         return plot_evidence(self, ax)
 
@@ -184,7 +184,7 @@ class Transitions(Result):
         classes the two directions have a part each. Beside it is the number of pairs. Without ``ax``, a new figure is
         made.
         """
-        from analogical.plot.pairs import plot_transitions
+        from analogical.plot.figures import plot_transitions
 
         return plot_transitions(self, ax)
 

@@ -124,7 +124,7 @@ class Interaction(Result):
         ``label`` is the class to show; by default the second of two, or of more the one whose share differs most. At
         most 12 values of each feature are shown, those with most rows. Without ``ax``, a new figure is made.
         """
-        from analogical.plot.features import plot_interaction
+        from analogical.plot.figures import plot_interaction
 
         return plot_interaction(self, ax, label=label)
 
@@ -293,7 +293,7 @@ class Interactions(Result):
         neither effect nor p-value is known. At most ``top`` pairs are shown, and never more than 20. Without ``ax``,
         a new figure is made.
         """
-        from analogical.plot.features import plot_interactions
+        from analogical.plot.figures import plot_interactions
 
         return plot_interactions(self, ax, top=top)
 

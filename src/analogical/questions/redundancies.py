@@ -125,7 +125,7 @@ class Redundancies(Result):
         it is the share of their entropy that another column explains. To its right are those columns. Without ``ax``, a
         new figure is made.
         """
-        from analogical.plot.features import plot_redundancies
+        from analogical.plot.figures import plot_redundancies
 
         return plot_redundancies(self, ax)
 

@@ -254,7 +254,7 @@ class Relevance(Result):
         interval of the latter; a dash marks a constant feature, or one without pairs. At most ``top`` features are
         shown, and never more than 20. Without ``ax``, a new figure is made.
         """
-        from analogical.plot.features import plot_relevance
+        from analogical.plot.figures import plot_relevance
 
         return plot_relevance(self, ax, top=top)
 

@@ -121,7 +121,7 @@ class Selection(Result):
         significant only, light grey where it gains too little. On the right is the share explained so far.
         Without ``ax``, a new figure is made.
         """
-        from analogical.plot.features import plot_selection
+        from analogical.plot.figures import plot_selection
 
         return plot_selection(self, ax)
 
