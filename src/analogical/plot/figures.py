@@ -148,13 +148,9 @@ def plot_comparison(result: "Comparison", ax: "Axes | None", *, top: int) -> "Ax
                     colour = COLOURS.changed if ranks[i] == 1 and length > 0 else COLOURS.effect
                     ax.barh(row, length, BAR_HEIGHT, left=column, color=colour, zorder=2)
                 end = (column + np.nan_to_num(length), row)
-                beside: dict[str, Any] = {
-                    "textcoords": "offset points",
-                    "va": "center",
-                    "fontsize": 7.5,
-                    "color": COLOURS.muted,
-                }
-                ax.annotate(rank, end, (3, 0), **beside)
+                ax.annotate(
+                    rank, end, (3, 0), textcoords="offset points", va="center", fontsize=7.5, color=COLOURS.muted
+                )
             ax.axvline(column, color=COLOURS.neutral, linewidth=0.9, zorder=1)
         ax.set_xlim(0, n_methods)
         ax.set_xticks(range(n_methods), [method.title for method in result.methods])

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from analogical._types import Bools, CodedRows
+from analogical._results import Result
+from analogical._types import Bools, CodedRows, Note
 from analogical.columns.binning import name_bins
 from analogical.columns.choosing import as_list
 from analogical.columns.columns import plain
@@ -17,10 +18,33 @@ from analogical.count.listing import ListedRows, find_pairs
 from analogical.errors import InputError
 from analogical.study import Asked, Given, GivenColumns, Study, asked_about, check_given, study_of
 
-__all__ = ["ComparedRows", "ExampleRows", "NamedContext", "compare_rows", "name_contexts", "name_examples"]
+__all__ = [
+    "ComparedRows",
+    "ExampleRows",
+    "NamedContext",
+    "OfOneFeature",
+    "compare_rows",
+    "name_contexts",
+    "name_examples",
+]
 
 NamedContext = tuple[tuple[str, Any], ...]
 """Names and values of the given features."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class OfOneFeature(Result):
+    """What all results about one feature say."""
+
+    feature: str
+    label: str
+    given: tuple[str, ...]
+    """The features on which compared rows agree."""
+    same_as: str | None = None
+    """The given feature that it copies; a copy has no rows that can be compared."""
+    notes: tuple[Note, ...] = ()
+    """What was done to the table before it was counted."""
+    backend: str | None = None
 
 
 @dataclass(frozen=True)
@@ -41,20 +65,22 @@ class ComparedRows:
         """The given columns."""
         return self.context.columns
 
-    @property
-    def given(self) -> tuple[str, ...]:
-        """The names of the given features."""
-        return self.study.names_of(self.columns)
-
-    @property
-    def same_as(self) -> str | None:
-        """The feature that this one copies: then no rows are compared."""
-        return self.study.name_of(self.context.same_as)
+    def about(self) -> dict[str, Any]:
+        """The fields of :class:`OfOneFeature`."""
+        study, table = self.study, self.study.table
+        return {
+            "feature": table.names[self.feature],
+            "label": table.label,
+            "given": study.names_of(self.columns),
+            "same_as": study.name_of(self.context.same_as),
+            "notes": study.notes,
+            "backend": table.backend,
+        }
 
     @cached_property
     def contexts(self) -> Contexts:
         """Rows by context, value and label."""
-        return Contexts.none() if self.same_as is not None else self.study.contexts(self.feature, self.columns)
+        return Contexts.none() if self.context.same_as is not None else self.study.contexts(self.feature, self.columns)
 
     @cached_property
     def listed(self) -> ListedRows:

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
 from analogical._checks import check_limit
-from analogical._results import Result, entry_at, json_ready
-from analogical._types import Note
+from analogical._results import entry_at, json_ready
 from analogical.columns.columns import plain
 from analogical.columns.rules import ColumnOptions
 from analogical.count.listing import MAX_LISTED, count_transitions
 from analogical.errors import InputError
-from analogical.questions.compared import ComparedRows, ExampleRows, compare_rows, name_examples
+from analogical.questions.compared import ComparedRows, ExampleRows, OfOneFeature, compare_rows, name_examples
 from analogical.study import Given
 
 if TYPE_CHECKING:
@@ -32,22 +31,11 @@ __all__ = [
 _CHANGE = ("value", "other_value", "label", "other_label", "changed")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Evidence(Result):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Evidence(OfOneFeature):
     """Pairs of rows that agree on the given features and differ on one.
 
     ``evidence[0]`` is the first pair, ``len(evidence)`` how many are shown.
-
-    Attributes
-    ----------
-    feature, label : str
-        What differs, and what may change with it.
-    given, same_as, notes
-        As in :class:`analogical.Relevance`, for this feature. A copy has no pairs.
-    n_pairs, n_changed : int
-        All such pairs, and those whose labels differ.
-    pairs : tuple of ExampleRows
-        Example pairs, changed ones first, from as many contexts as possible.
 
     Examples
     --------
@@ -59,15 +47,12 @@ class Evidence(Result):
 
     COLUMNS = ("row", "other_row", *_CHANGE, "weight", "context")
 
-    feature: str
-    label: str
-    given: tuple[str, ...]
     n_pairs: int
+    """All such pairs."""
     n_changed: int
+    """Those whose labels differ."""
     pairs: tuple[ExampleRows, ...]
-    same_as: str | None = None
-    notes: tuple[Note, ...] = ()
-    backend: str | None = None
+    """Example pairs, changed ones first, from as many contexts as possible."""
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -132,8 +117,8 @@ def _change_record(change: ExampleRows | Transition) -> dict[str, Any]:
     return dict(zip(_CHANGE, cells, strict=True))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Transitions(Result):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Transitions(OfOneFeature):
     """Number of pairs of a feature for each change of value and label; the counts add up to its pairs.
 
     ``transitions["red", "blue"]`` are those between two values, in either order. The rows of a pair agree on the
@@ -150,13 +135,7 @@ class Transitions(Result):
     COLUMNS = (*_CHANGE, "pairs")
     DERIVED = ("n_pairs", "n_changed")
 
-    feature: str
-    label: str
-    given: tuple[str, ...]
     counts: tuple[Transition, ...]
-    same_as: str | None = None
-    notes: tuple[Note, ...] = ()
-    backend: str | None = None
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -254,17 +233,12 @@ def evidence(
 
 def evidence_of(compared: ComparedRows, pairs: Sequence[tuple[int, int]]) -> Evidence:
     """The number of pairs of a feature, and some of its pairs."""
-    table, profile = compared.study.table, compared.contexts.profile
+    profile = compared.contexts.profile
     return Evidence(
-        feature=table.names[compared.feature],
-        label=table.label,
-        given=compared.given,
+        **compared.about(),
         n_pairs=profile.n_pairs,
         n_changed=profile.n_changed,
         pairs=name_pairs(compared, pairs),
-        same_as=compared.same_as,
-        notes=compared.study.notes,
-        backend=table.backend,
     )
 
 
@@ -318,14 +292,14 @@ def transitions(
 
 def transitions_of(compared: ComparedRows) -> Transitions:
     """The pairs of a feature by value and label."""
-    table, counts = compared.study.table, list_transitions(compared)
-    name = table.names[compared.feature]
+    counts = list_transitions(compared)
     if counts is None:
         raise InputError(
-            f"The pairs of {name!r} have more than {MAX_LISTED:,} distinct changes of value and label,"
-            " too many to list; merge rare values or classes, or look at single pairs with evidence."
+            f"The pairs of {compared.study.table.names[compared.feature]!r} have more than {MAX_LISTED:,} distinct"
+            " changes of value and label, too many to list; merge rare values or classes, or look at single pairs with"
+            " evidence."
         )
-    return Transitions(name, table.label, compared.given, counts, compared.same_as, compared.study.notes, table.backend)
+    return Transitions(**compared.about(), counts=counts)
 
 
 def list_transitions(compared: ComparedRows) -> tuple[Transition, ...] | None:

@@ -51,20 +51,6 @@ class Interaction(Result):
 
     ``pair["effect"]``, and so on, are the numbers of the pair as in :class:`analogical.Interactions`.
 
-    Attributes
-    ----------
-    first, second, label : str
-        The two features and the label.
-    first_values, second_values, classes : tuple
-        Their values.
-    counts : ndarray of int, of shape (first values, second values, classes)
-        Rows of the whole table; :meth:`shares` divides them.
-    numbers : dict
-        The entry of the pair: status, effect, interval, p-value, squares, given features, and so on.
-    examples : tuple of ExampleRows
-        Up to four broken squares, in turn from each context, the most frequent first. Their rows have the values
-        (u, v), (u', v), (u, v'), (u', v') of the two features and agree on the given features.
-
     Examples
     --------
     >>> from analogical import interactions
@@ -82,8 +68,12 @@ class Interaction(Result):
     second_values: tuple[Any, ...]
     classes: tuple[Any, ...]
     counts: Ints
+    """Rows of the whole table, of shape (first values, second values, classes); :meth:`shares` divides them."""
     numbers: dict[str, Any]
+    """The entry of the pair: status, effect, interval, p-value, squares, given features, and so on."""
     examples: tuple[ExampleRows, ...]
+    """Up to four broken squares, in turn from each context, the most frequent first. Their rows have the values (u, v),
+    (u', v), (u, v'), (u', v') of the two features and agree on the given features."""
     notes: tuple[Note, ...] = ()
     backend: str | None = None
 
@@ -137,48 +127,6 @@ class Interactions(Result):
     a table of label shares and example rows, for which the table is looked at again; :meth:`records` has the numbers
     of all pairs. ``len(result)`` is their number.
 
-    Attributes
-    ----------
-    first, second : tuple of str
-        The two features of each pair, in column order.
-    status : tuple of str
-        ``"effect"`` (``p_adjusted`` at most 1 - confidence), ``"none"`` (not significant, and the interval of the
-        effect ends at 0.02 or below), ``"unclear"`` (neither; also where nothing can be tested) or ``"same"`` (one of
-        the two copies a given feature: see ``same_as``).
-    squares, broken : tuple of int
-        Sets of four rows that agree on the given features and have two values of each feature in all four
-        combinations, and how many of them are broken: their labels do not form an analogical proportion.
-    index : ndarray of float
-        Share of broken squares, NaN without a square. Exact, but it includes noise: random labels with two equal
-        classes break .625 of the squares.
-    effect : ndarray of float
-        Mean over the squares of the sum over labels of (p_a - p_b - p_c + p_d)^2 / 8, p being the share of a label in
-        the four cells, minus noise: 1 for an exclusive or, 1/4 for a logical and, 0 where shares are additive in the
-        two features. Estimates below 0 are 0; NaN where no square has repeated rows in all four cells.
-    effect_low, effect_high : ndarray of float
-        Interval of ``effect``. The lower end is above 0 only if ``p_value`` is at most 1 - confidence.
-    p_value, p_adjusted : ndarray of float
-        P-value of additive shares in every context, and the same after Benjamini-Hochberg adjustment for the number
-        of pairs; pairs that were left out because of the labels count as well. NaN where nothing can be tested.
-    given : tuple of tuples of str
-        For each pair the features on which the rows of a square agree.
-    same_as : tuple of str or None
-        For each pair the given feature that one of the two copies; such a pair has no squares.
-    effect_squares : tuple of int
-        Squares that the effect is based on.
-    effective_squares : ndarray of float
-        Their effective number (Kish). Intervals based on fewer than 30 are rough.
-    deciding : tuple of str
-        The deciding set, if ``given="auto"``.
-    names : tuple of str
-        All features of the table.
-    n_possible : int
-        Number of all pairs; of more than 5,000 only the likely ones are tested.
-    noise_index : float
-        Index of random labels with these class shares; .625 for two equal classes.
-    label, classes, n_rows, settings, notes
-        As in :class:`analogical.Relevance`.
-
     Notes
     -----
     Intervals and p-values assume independent rows. Additive refers to shares, not odds: two features that multiply odds
@@ -195,31 +143,54 @@ class Interactions(Result):
     ENTRIES = "pairs"
 
     names: tuple[str, ...]
+    """All features of the table."""
     deciding: tuple[str, ...]
+    """The deciding set, if ``given="auto"``."""
     n_possible: int
+    """Number of all pairs; of more than 5,000 only the likely ones are tested."""
     label: str
     classes: tuple[Any, ...]
     n_rows: int
     noise_index: float
+    """Index of random labels with these class shares; .625 for two equal classes."""
     settings: Settings
     notes: tuple[Note, ...] = ()
     study: Study | None = field(compare=False)
     """The table, for the shares and rows of a pair; None in copies of a result whose rows are held by an engine."""
     first: tuple[str, ...] = per_entry()
+    """One feature of each pair, the earlier column; ``second`` is the other."""
     second: tuple[str, ...] = per_entry()
     status: tuple[Status, ...] = per_entry()
+    """``"effect"`` (``p_adjusted`` at most 1 - confidence), ``"none"`` (not significant, and ``effect_high`` at most
+    0.02), ``"unclear"`` (neither; also where nothing can be tested) or ``"same"`` (see ``same_as``)."""
     effect: Floats = per_entry()
+    """Mean over the squares of the sum over labels of (p_a - p_b - p_c + p_d)^2 / 8, p being the share of a label in
+    the four cells, minus noise: 1 for an exclusive or, 1/4 for a logical and, 0 where shares are additive in the two
+    features. Estimates below 0 are 0; NaN where no square has repeated rows in all four cells."""
     effect_low: Floats = per_entry()
+    """Lower end of the interval of ``effect``; above 0 only if ``p_value`` is at most 1 - confidence."""
     effect_high: Floats = per_entry()
     p_value: Floats = per_entry()
+    """P-value of additive shares in every context; NaN where nothing can be tested."""
     p_adjusted: Floats = per_entry()
+    """The same after Benjamini-Hochberg adjustment for the number of pairs; pairs that were left out because of the
+    labels count as well."""
     index: Floats = per_entry()
+    """Share of broken squares, NaN without a square. Exact, but it includes noise: random labels with two equal classes
+    break .625 of the squares."""
     squares: tuple[int, ...] = per_entry()
+    """Sets of four rows that agree on the given features and have two values of each feature in all four combinations.
+    """
     broken: tuple[int, ...] = per_entry()
+    """How many of them are broken: their labels do not form an analogical proportion."""
     effect_squares: tuple[int, ...] = per_entry()
+    """Squares that the effect is based on."""
     effective_squares: Floats = per_entry()
+    """Their effective number (Kish). Intervals based on fewer than 30 are rough."""
     given: tuple[tuple[str, ...], ...] = per_entry()
+    """For each pair the features on which the rows of a square agree."""
     same_as: tuple[str | None, ...] = per_entry()
+    """For each pair the given feature that one of the two copies; such a pair has no squares."""
 
     @property
     def backend(self) -> str | None:  # type: ignore[override]

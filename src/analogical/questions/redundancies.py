@@ -62,29 +62,6 @@ class Redundancies(Result):
 
     ``redundancies["town"]`` are the findings about one column, ``len(redundancies)`` the number of findings.
 
-    Attributes
-    ----------
-    names : tuple of str
-        All columns.
-    n_rows : int
-        Rows, counted with their weights.
-    constants : tuple of str
-        Columns with one value.
-    renamings : tuple of tuples of str
-        Groups of columns that carry the same information: equal up to the names of their values.
-    dependencies : tuple of Dependency
-        Columns that one or two others determine, without the renamings above; of a group of renamings only
-        the first one is considered.
-    near_copies : tuple of NearCopy
-        Columns whose entropy another column explains to at least three quarters, numbers in their bins; the closest
-        first. Each column once, with the one that explains most of it; of two that are near-copies of each other, the
-        second. Without the redundancies above.
-    searched_one, searched_two, searched_near : bool
-        Whether single columns, and pairs of columns, were searched as determinants, and all for near-copies. Very many
-        columns are not.
-    notes
-        As in :class:`analogical.Relevance`.
-
     Examples
     --------
     >>> from analogical import redundancies
@@ -99,14 +76,25 @@ class Redundancies(Result):
     COLUMNS = ("feature", "kind", "determined_by", "support", "left")
 
     names: tuple[str, ...]
+    """All columns."""
     n_rows: int
+    """Rows, counted with their weights."""
     constants: tuple[str, ...]
+    """Columns with one value."""
     renamings: tuple[tuple[str, ...], ...]
+    """Groups of columns that carry the same information: equal up to the names of their values."""
     dependencies: tuple[Dependency, ...]
+    """Columns that one or two others determine, of each group of renamings the first one only."""
     near_copies: tuple[NearCopy, ...] = ()
+    """Columns whose entropy another column explains to at least three quarters, numbers in their bins; the closest
+    first. Each column once, with the one that explains most of it; of two that are near-copies of each other, the
+    second. Without the redundancies above."""
     searched_one: bool = True
+    """Whether single columns were searched as determinants; very many columns are not."""
     searched_two: bool = True
+    """Whether pairs of columns were."""
     searched_near: bool = True
+    """Whether near-copies were searched."""
     notes: tuple[Note, ...] = ()
     backend: str | None = None
 

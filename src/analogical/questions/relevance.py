@@ -122,57 +122,6 @@ class Relevance(Result):
 
     ``result["sex"]`` is one feature as a dictionary, ``len(result)`` the number of features.
 
-    Attributes
-    ----------
-    names : tuple of str
-        The features.
-    status : tuple of str
-        ``"effect"`` (``p_adjusted`` at most 1 - confidence), ``"none"`` (not so, and
-        ``effect_high`` at most 0.02), ``"unclear"`` (neither), ``"same"`` (a copy: see ``same_as``) or ``"constant"``.
-    effect : ndarray of float
-        How much the label shares differ between two values of the feature among rows that agree on the given
-        features: half the squared distance of the shares, averaged over pairs of rows. With two classes its square
-        root is the difference in label shares. 0 for no difference, NaN without pairs.
-    effect_low, effect_high : ndarray of float
-        Interval of ``effect``. The lower end is above 0 only if ``p_value`` is at most 1 - confidence.
-    p_value, p_adjusted : ndarray of float
-        P-value of no effect given the other features, and the same adjusted for the number of features: by the
-        Benjamini-Hochberg method, and by Holm's, which is stricter, for features that the search for the deciding set
-        did not choose. NaN where nothing is tested.
-    points : tuple of Points or None
-        For each feature the direction: how much more often the label occurs with one value than with another. For
-        numbers the highest vs. the lowest bin, otherwise the clearest difference from the most frequent value.
-    given : tuple of tuples of str
-        For each feature the features on which compared rows agree.
-    same_as : tuple of str or None
-        For each feature the given feature that it copies: no test can distinguish the two.
-    stand_ins : tuple of tuples of str
-        For each member of the deciding set the features that would predict nearly as well in its place.
-    deciding : tuple of str
-        The deciding set: features that together predict the label, none of which is redundant.
-    index : ndarray of float
-        Share of the compared pairs whose labels differ; NaN without pairs.
-    noise_rate : ndarray of float
-        The same share for rows that agree on the feature as well, in the same contexts; NaN where no rows repeat.
-    compared : ndarray of int
-        Pairs of rows that agree on the given features and differ on this one.
-    ari, pairs, changed : ndarray
-        The paper's index and its counts: pairs of rows that differ on this feature only, and how many of them have
-        different labels; ``ari`` is 0 for a constant feature and 2 if the feature varies but has no pairs.
-    paper_status : tuple of str
-        The paper's words: ``"relevant"`` (some pair changed its label), ``"irrelevant"`` (there are pairs and none
-        did), ``"constant"`` or ``"no-pairs"``.
-    feature_columns : tuple of FeatureColumn
-        Number of values, missing cells and bins of each feature.
-    label, classes : str, tuple
-        Name of the label, and its values.
-    n_rows : int
-        Rows.
-    settings : Settings
-        How it was computed.
-    notes : tuple of Note
-        What was done to the table before it was counted.
-
     Notes
     -----
     Intervals and p-values assume independent rows; use ``groups`` if they are not (several visits of a patient,
@@ -192,28 +141,54 @@ class Relevance(Result):
 
     label: str
     classes: tuple[Hashable, ...]
+    """The values of the label."""
     n_rows: int
     deciding: tuple[str, ...]
+    """The deciding set: features that together predict the label, none of which is redundant."""
     notes: tuple[Note, ...] = ()
+    """What was done to the table before it was counted."""
     settings: Settings
     names: tuple[str, ...] = per_entry("name")
+    """The features."""
     status: tuple[Status, ...] = per_entry()
+    """``"effect"`` (``p_adjusted`` at most 1 - confidence), ``"none"`` (not so, and ``effect_high`` at most 0.02),
+    ``"unclear"`` (neither), ``"same"`` (a copy: see ``same_as``) or ``"constant"``."""
     effect: Floats = per_entry()
+    """How much the label shares differ between two values of the feature among rows that agree on the given features:
+    half the squared distance of the shares, averaged over pairs of rows. With two classes its square root is the
+    difference in label shares. 0 for no difference, NaN without pairs."""
     effect_low: Floats = per_entry()
+    """Lower end of the interval of ``effect``; above 0 only if ``p_value`` is at most 1 - confidence."""
     effect_high: Floats = per_entry()
     p_value: Floats = per_entry()
+    """P-value of no effect given the other features; NaN where nothing is tested."""
     p_adjusted: Floats = per_entry()
+    """The same adjusted for the number of features: by the Benjamini-Hochberg method, and by Holm's, which is stricter,
+    for features that the search for the deciding set did not choose."""
     points: tuple[Points | None, ...] = per_entry()
+    """The direction: how much more often the label occurs with one value than with another. For numbers the highest
+    vs. the lowest bin, otherwise the clearest difference from the most frequent value."""
     given: tuple[tuple[str, ...], ...] = per_entry()
+    """For each feature the features on which compared rows agree."""
     same_as: tuple[str | None, ...] = per_entry()
+    """For each feature the given feature that it copies: no test can distinguish the two."""
     stand_ins: tuple[tuple[str, ...], ...] = per_entry()
+    """For each member of the deciding set the features that would predict nearly as well in its place."""
     index: Floats = per_entry()
+    """Share of the compared pairs whose labels differ; NaN without pairs."""
     noise_rate: Floats = per_entry()
+    """The same share for rows that agree on the feature as well, in the same contexts; NaN where no rows repeat."""
     compared: Ints = per_entry()
+    """Pairs of rows that agree on the given features and differ on this one."""
     ari: Floats = per_entry()
+    """The paper's index: 0 for a constant feature, and 2 if the feature varies but has no pairs."""
     pairs: Ints = per_entry()
+    """Pairs of rows that differ on this feature only."""
     changed: Ints = per_entry()
+    """How many of them have different labels."""
     paper_status: tuple[PaperStatus, ...] = per_entry()
+    """The paper's words: ``"relevant"`` (some pair changed its label), ``"irrelevant"`` (there are pairs and none did),
+    ``"constant"`` or ``"no-pairs"``."""
     feature_columns: tuple[FeatureColumn, ...] = per_entry("n_values", "n_missing", "edges")
 
     @property

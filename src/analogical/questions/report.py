@@ -61,36 +61,6 @@ class Report(Result):
 
     ``report["sex"]`` is one feature as a dictionary, ``len(report)`` the number of features.
 
-    Attributes
-    ----------
-    relevance : Relevance
-        Every feature.
-    alone, alone_p : ndarray of float
-        Effect of each feature with nothing given, and its adjusted p-value, as in a univariate filter.
-    panels : tuple of Panel
-        The best features, one by one.
-    class_sizes : ndarray of int
-        Rows of each class.
-    shown_classes : tuple
-        The classes that panels tell apart: all, or the six most frequent ones.
-    redundancies : Redundancies
-        Redundant columns.
-    interactions : Interactions or None
-        Pairs of features that have an effect or are in the deciding set, and have up to 32 values; None with fewer than
-        two such features, and with groups.
-    together : tuple of Interaction
-        Label shares of the pairs that act together.
-    selection : Selection
-        The deciding set, with the gain of each member.
-    audits : tuple of Audit
-        One for each protected column.
-    title, source, command : str or None
-        Title of the page, source of the table, and the command that makes the page again.
-    versions : dict
-        Versions of the libraries.
-    reading : tuple of str
-        Notes on how the file was read.
-
     Examples
     --------
     >>> from analogical import load_table, report
@@ -103,21 +73,36 @@ class Report(Result):
     DERIVED = ("answer",)
 
     relevance: Relevance
+    """Every feature."""
     alone: Floats
+    """Effect of each feature with nothing given, as in a univariate filter."""
     alone_p: Floats
+    """Its adjusted p-value."""
     panels: tuple[Panel, ...]
+    """The best features, one by one."""
     class_sizes: Ints
+    """Rows of each class."""
     shown_classes: tuple[Any, ...]
+    """The classes that panels tell apart: all, or the six most frequent ones."""
     redundancies: Redundancies
     interactions: Interactions | None
+    """Pairs of features that have an effect or are in the deciding set, and have up to 32 values; None with fewer than
+    two such features, and with groups."""
     together: tuple[Interaction, ...]
+    """Label shares of the pairs that act together."""
     selection: Selection
+    """The deciding set, with the gain of each member."""
     audits: tuple[Audit, ...]
+    """One for each protected column."""
     title: str | None
     source: str | None
+    """Where the table came from."""
     command: str
+    """The command that makes the page again."""
     versions: dict[str, str]
+    """Versions of the libraries."""
     reading: tuple[str, ...] = ()
+    """Notes on how the file was read."""
     backend: str | None = None
 
     @property

@@ -47,40 +47,6 @@ class Selection(Result):
 
     ``selection["age"]`` is one selected feature as a dictionary, ``len(selection)`` the number selected.
 
-    Attributes
-    ----------
-    features : tuple of str
-        The selected features, in order; without ``k`` the deciding set of :func:`analogical.relevance`.
-    gain : ndarray of float
-        Log-likelihood gain of each over those before it, in nats, each row predicted from the other rows. Negative if
-        the prediction gets worse.
-    explained : ndarray of float
-        Share of the uncertainty of the label that the features up to this one explain, 0 to 1. Features that come
-        ``"next"`` do not count.
-    why : tuple of str
-        ``"gain"`` (it gains at least ``need``), ``"interaction"`` (it does so only together with its ``partners``),
-        ``"significant"`` (it gains less, but is significant given the others) or ``"next"`` (neither; of the features
-        left it gains most).
-    partners : tuple of tuples of str
-        For each selected feature those that it interacts with, selected or not.
-    stop : int
-        Size of the deciding set: where the selection stops without ``k``.
-    need : float
-        The threshold for a gain: 2 ln(number of features that vary, at least 10).
-    next_feature, next_gain : str and float, or None
-        The next feature of the deciding set, or else the one with the largest gain, and its gain; None if all were
-        selected.
-    carried : tuple of Carried
-        Features that predict the label alone and gain less than ``need`` over the selected ones.
-    k : int or None
-        The number requested; None if the selection stopped by itself.
-    names : tuple of str
-        All candidate features.
-    label, classes, n_rows, notes
-        As in :class:`analogical.Relevance`.
-    n_classes : int
-        Number of classes after rare ones were merged.
-
     Examples
     --------
     >>> from analogical import load_table, select
@@ -92,20 +58,36 @@ class Selection(Result):
     ENTRIES = "features"
 
     features: tuple[str, ...] = per_entry("feature")
+    """The selected features, in order; without ``k`` the deciding set of :func:`analogical.relevance`."""
     gain: Floats = per_entry()
+    """Log-likelihood gain of each over those before it, in nats, each row predicted from the other rows. Negative if
+    the prediction gets worse."""
     explained: Floats = per_entry()
+    """Share of the uncertainty of the label that the features up to this one explain, 0 to 1. Features that come
+    ``"next"`` do not count."""
     why: tuple[Why, ...] = per_entry()
+    """``"gain"`` (it gains at least ``need``), ``"interaction"`` (it does so only together with its ``partners``),
+    ``"significant"`` (it gains less, but is significant given the others) or ``"next"`` (neither; of the features left
+    it gains most)."""
     partners: tuple[tuple[str, ...], ...] = per_entry()
+    """For each selected feature those that it interacts with, selected or not."""
     stop: int
+    """Size of the deciding set: where the selection stops without ``k``."""
     need: float
+    """The threshold for a gain: 2 ln(number of features that vary, at least 10)."""
     next_feature: str | None
+    """The next feature of the deciding set, or else the one with the largest gain; None if all were selected."""
     next_gain: float | None
     carried: tuple[Carried, ...]
+    """Features that predict the label alone and gain less than ``need`` over the selected ones."""
     k: int | None
+    """The number requested; None if the selection stopped by itself."""
     names: tuple[str, ...]
+    """All candidate features."""
     label: str
     classes: tuple[Hashable, ...]
     n_classes: int
+    """Number of classes after rare ones were merged."""
     n_rows: int
     notes: tuple[Note, ...] = ()
     backend: str | None = None
