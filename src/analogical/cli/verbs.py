@@ -115,9 +115,8 @@ def evidence(
     """
     check_whole("--limit", limit, low=0)
     from analogical.questions import evidence as library
-    from analogical.questions.compared import compare_rows
 
-    rows = compare_rows(library.evidence, *source.data, feature, source.given(given), source.options)
+    rows = library.compare_rows(library.evidence, *source.data, feature, source.given(given), source.options)
     result, transitions = library.evidence_of(rows, rows.find_pairs(limit)), library.transitions_of(rows)
     also = {"transitions": transitions.to_dict()["transitions"]}
     output.write(result, source, *([transitions] if transitions.counts else []), also=also)

@@ -26,8 +26,15 @@ from analogical.estimate.differences import (
 )
 from analogical.estimate.sizes import EffectSums
 from analogical.estimate.tests import adjust_for_features
-from analogical.questions.compared import ComparedRows, NamedContext, OfOneFeature, compare_rows, name_contexts
-from analogical.questions.evidence import Evidence, evidence_of
+from analogical.questions.evidence import (
+    ComparedRows,
+    Evidence,
+    NamedContext,
+    OfOneFeature,
+    compare_rows,
+    evidence_of,
+    name_contexts,
+)
 from analogical.questions.relevance import DEFAULT_CONFIDENCE
 from analogical.study import Given
 
@@ -192,8 +199,7 @@ class Audit(OfOneFeature):
 
         Squares, intervals and diamonds are those of :func:`analogical.plot.plot_forest`. With ``value`` or ``label``,
         only the comparisons of this value with the reference, or of this label, are drawn. A single comparison is
-        followed by an open circle for each context, those with most pairs first, larger ones for more pairs. Without
-        ``ax``, a new figure is made.
+        followed by an open circle for each context, those with most pairs first, larger ones for more pairs.
         """
         from analogical.plot.figures import plot_audit
 
@@ -272,7 +278,7 @@ def audit(
     differences = _differences(compared, against, others[:MAX_COMPARISONS], labels, confidence)
     return Audit(
         **compared.about(),
-        stand_ins=study.names_of(compared.context.stand_ins),
+        stand_ins=study.names_of(compared.given.stand_ins),
         classes=table.classes,
         reference=plain(table.columns[i].values[against]),
         n_rows=study.n_rows,
@@ -283,7 +289,7 @@ def audit(
         n_pairs=profile.n_pairs,
         n_changed=profile.n_changed,
         noise_rate=EffectSums.of(contexts).noise_rate(),
-        p_value=study.p_value(i, compared.columns) if len(contexts) else math.nan,
+        p_value=study.p_value(i, compared.given.columns) if len(contexts) else math.nan,
         differences=differences,
         n_comparisons=len(others) * (1 if len(table.classes) == 2 else len(table.classes)),
         examples=evidence_of(compared, _examples(compared, limit, differences)),
@@ -309,9 +315,9 @@ def _differences(
     """Each of the other values compared with the reference, for each label."""
     study, i, classes = compared.study, compared.feature, compared.study.table.classes
     values = study.table.named(i, range(len(study.table.columns[i].values)))
-    by_group = (
-        None if study.group_column is None or not others else study.rows_of([i, *compared.columns, study.group_column])
-    )
+    by_group = None
+    if study.group_column is not None and others:
+        by_group = study.rows_of([i, *compared.given.columns, study.group_column])
     differences = []
     for other in others:
         two_values = reference, other
@@ -325,7 +331,7 @@ def _differences(
                 values=(values[reference], values[other]),
                 label=classes[label],
                 p_adjusted=math.nan,
-                crude=crude_difference(compared.rows, 0, two_values, label),
+                crude=crude_difference(compared.listed.rows, 0, two_values, label),
             )
             differences.append(difference)
     p_values = np.array([difference.p_value for difference in differences], np.float64)
@@ -365,7 +371,7 @@ def _largest_contexts(compared: ComparedRows, differences: Sequence[Difference])
         with_label = [listed.count_by_context(side & has_label) for side in sides]
         pairs = rows[0].astype(np.float64) * rows[1]
         largest = [c for c in np.argsort(-pairs, kind="stable")[:18].tolist() if pairs[c]]
-        names = name_contexts(compared.study, compared.columns, listed, largest)
+        names = name_contexts(compared.study, compared.given.columns, listed, largest)
         in_contexts += [
             InContext(
                 values=difference.values,

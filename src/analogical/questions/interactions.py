@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -24,7 +23,7 @@ from analogical.errors import InputError
 from analogical.estimate.interactions import SquareSums, noise_index, rank_pairs, sum_pairs
 from analogical.estimate.status import Status, decide_status
 from analogical.estimate.tests import adjust_for_features
-from analogical.questions.compared import ExampleRows, name_examples
+from analogical.questions.evidence import ExampleRows, name_examples
 from analogical.questions.relevance import DEFAULT_CONFIDENCE, Settings, settings_of
 from analogical.study import Asked, Given, GivenColumns, Study, check_given, study_of
 
@@ -111,8 +110,8 @@ class Interaction(Result):
     def plot(self, ax: "Axes | None" = None, *, label: Any = None) -> "Axes":
         """Draw label shares by the values of both features, with the number of rows; darker cells have larger shares.
 
-        ``label`` is the class to show; by default the second of two, or of more the one whose share differs most. At
-        most 12 values of each feature are shown, those with most rows. Without ``ax``, a new figure is made.
+        ``label`` is the class to show; by default the second of two, or of more the one whose share differs most. The
+        12 most frequent values of each feature are shown.
         """
         from analogical.plot.figures import plot_interaction
 
@@ -246,23 +245,15 @@ class Interactions(Result):
         unclear pairs, then those without an effect, each by p-value; copies are last. Pairs without a p-value follow
         those with one, by effect where it is known and by index otherwise. Ties are broken by p-value, by the number of
         squares, then by column order. An effect alone is no guide: it is larger by chance where cells are small.
-
-        Examples
-        --------
-        >>> from analogical import interactions
-        >>> rows = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
-        >>> interactions(rows, [a ^ c for a, b, c in rows]).ranking()[0]
-        ('x0', 'x2')
         """
         return [(self.first[k], self.second[k]) for k in self.order()]
 
     def plot(self, ax: "Axes | None" = None, *, top: int = 20) -> "Axes":
         """Draw how strongly features act together: a bar with its interval for each pair, best first.
 
-        A bar is how much the effect of one feature differs with the other, in percentage points, as in the printed
-        table; blue ones are significant, grey ones are not. On the right is the adjusted p-value, or the index where
-        neither effect nor p-value is known. At most ``top`` pairs are shown, and never more than 20. Without ``ax``,
-        a new figure is made.
+        A bar is how much the effect of one feature differs with the other, in percentage points; blue ones are
+        significant, grey ones are not. On the right is the adjusted p-value, or the index where neither effect nor
+        p-value is known. At most ``top`` pairs are shown, up to 20.
         """
         from analogical.plot.figures import plot_interactions
 
@@ -301,8 +292,7 @@ def interactions(
     Notes
     -----
     Up to 5,000 pairs are all tested. Of more, those within the deciding set, and those that best explain what the
-    deciding set does not. Squares are counted from tables of values and label in each context, without enumerating
-    them. The cost is one such table for each pair.
+    deciding set does not. The cost is one table of values and label for each pair.
 
     Examples
     --------
@@ -407,6 +397,11 @@ def _sums_given(
     contexts = [_given_of_pair(study, pair, given) for pair in pairs]
     sums, n_before = [SquareSums()] * len(pairs), 0
     is_copy = [context.same_as is not None for context in contexts]
+
+    def show_more(n_done: int, _: int) -> None:
+        if progress is not None:
+            progress(n_before + n_done, len(pairs))
+
     for merged in study.merged_by([(*pair, *context.columns) for pair, context in zip(pairs, contexts, strict=True)]):
         place = {column: k for k, column in enumerate(merged.columns)}
         n_threads = n_threads_for(study.n_jobs, len(merged.rows.codes) * len(merged.members))
@@ -417,7 +412,7 @@ def _sums_given(
                 [(place[pairs[k][0]], place[pairs[k][1]]) for k in waiting],
                 [sorted(place[c] for c in contexts[k].columns) for k in waiting],
                 n_threads=n_threads,
-                progress=None if progress is None else partial(_show_more, progress, n_before, len(pairs)),
+                progress=show_more,
             )
             for k, pair_sums in zip(waiting, counted, strict=True):
                 sums[k] = pair_sums
@@ -435,11 +430,6 @@ def _sums_given(
                     waiting.append(k)
         n_before += len(merged.members)
     return sums, contexts
-
-
-def _show_more(progress: Progress, n_before: int, n_pairs: int, n_done: int, _: int) -> None:
-    """Show the progress over all pairs."""
-    progress(n_before + n_done, n_pairs)
 
 
 def _given_of_pair(study: Study, pair: tuple[int, int], given: Asked) -> GivenColumns:

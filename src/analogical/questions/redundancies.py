@@ -110,8 +110,7 @@ class Redundancies(Result):
 
         A bar is the share of the rows that could have contradicted the finding and did not: orange for columns that
         carry the same information as another, blue for columns that others determine. For near-copies, light orange,
-        it is the share of their entropy that another column explains. To its right are those columns. Without ``ax``, a
-        new figure is made.
+        it is the share of their entropy that another column explains. On the right are those columns.
         """
         from analogical.plot.figures import plot_redundancies
 
@@ -156,18 +155,14 @@ def redundancies(X: Any, *, max_determinants: int = 2, **columns: Unpack[ColumnO
     A dependency that no row could have contradicted is not reported: a column of distinct numbers "determines"
     everything. Every row whose determinants occur in an earlier row is a test. A dependency is reported if an unrelated
     column with the same value shares would pass all tests with a probability below 5 %, over all candidates for that
-    column.
+    column. One determinant is searched among up to 30,000 columns, two among up to 464, fewer if they have very many
+    values.
 
     A near-copy is a column of whose entropy at most a quarter is left when another column is known, such as the minutes
     of a call and its charge; less than a quarter where columns with many values would explain much by chance. Numbers
     are compared in their bins, where a quarter is left at a correlation of .995. :func:`analogical.relevance` treats a
-    column as a copy if at most 8 % are left. Near-copies cost a count of every pair of columns, and are searched among
-    up to 707 columns with up to 1,000 values each and 16,000 in all. On large tables they are searched on a part of the
-    rows; what is left is counted on all.
-
-    Each column costs a sort of its values and a pass over a few rows of all others, and with two determinants so does
-    every pair of columns. One determinant is searched among up to 30,000 columns, two among up to 464, fewer if they
-    have very many values; ``searched_one`` and ``searched_two`` say whether they were.
+    column as a copy if at most 8 % are left. Near-copies are searched among up to 707 columns with up to 1,000 values
+    each and 16,000 in all; on large tables on a part of the rows, and what is left is counted on all.
 
     Examples
     --------

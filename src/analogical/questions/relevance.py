@@ -208,13 +208,6 @@ class Relevance(Result):
 
         The order is total: effects by size, then unclear features by p-value, those with none, copies, and constant
         features; ties by column order.
-
-        Examples
-        --------
-        >>> from analogical import relevance
-        >>> rows = [(0, 0), (0, 1), (1, 0), (1, 1)] * 10
-        >>> relevance(rows, [a for a, b in rows], feature_names=["a", "b"]).ranking()
-        ['a', 'b']
         """
         return [self.names[i] for i in self.order()]
 
@@ -225,9 +218,8 @@ class Relevance(Result):
     def plot(self, ax: "Axes | None" = None, *, top: int = 20) -> "Axes":
         """Draw the size of every effect in percentage points as a bar with its interval, best first.
 
-        Blue bars are significant, grey ones are not. To the right of each bar are the size and the direction, with the
-        interval of the latter; a dash marks a constant feature, or one without pairs. At most ``top`` features are
-        shown, and never more than 20. Without ``ax``, a new figure is made.
+        Blue bars are significant, grey ones are not. On the right are the size and the direction, with the interval of
+        the latter; a dash marks a constant feature, or one without pairs. At most ``top`` features are shown, up to 20.
         """
         from analogical.plot.figures import plot_relevance
 
@@ -248,16 +240,16 @@ def relevance(
     """Relevance of every feature for the label, given the others.
 
     First finds the *deciding set*: features that together predict the label, none of which is redundant. Then compares
-    rows that agree on this set and differ on one feature: if their labels differ more often than those of equal rows,
-    that feature has an effect.
+    rows that agree on it and differ on one feature: if their labels differ more often than those of equal rows, that
+    feature has an effect.
 
     Parameters
     ----------
     X : dataframe, 2-d array, list of rows or Study
         pandas, polars (lazy frames too) or pyarrow; numpy arrays; scipy sparse matrices; rows as lists or tuples.
-        Categories are compared for equality only, so their coding does not matter; numbers are binned first. Or a
-        :class:`analogical.Study`, alone: it has its label and its columns. Rows of a PySpark dataframe or of a DuckDB
-        relation stay where they are, and are counted there; ``y``, ``weights`` and ``groups`` then name columns.
+        Categories are compared for equality only; numbers are binned first. Or a :class:`analogical.Study`, alone: it
+        has its label and its columns. Of lazy frames, PySpark dataframes, DuckDB relations and Ibis tables, ``y``,
+        ``weights`` and ``groups`` name columns.
     y : array-like of shape (rows,), or name of a column
         The label, of any hashable kind and with two or more classes; or the name of a column of ``X``. A column of
         ``X`` that has the name of ``y`` and the same values is not a feature; ``notes`` says so.
@@ -274,9 +266,9 @@ def relevance(
         Threads, by joblib's conventions: None is one (or what ``joblib.parallel_config`` says), -1 one per processor.
         The result does not depend on it.
     **columns : options of columns
-        The roles of columns and how cells are encoded: ``weights``, ``groups``, ``features``, ``ignore``,
-        ``missing``, ``bins``, ``max_values``, ``ids``, ``bin_label``, ``date_parts``, ``fold_case`` and
-        ``feature_names``. :class:`analogical.ColumnOptions` describes each.
+        The roles of columns and how cells are encoded, which :class:`analogical.ColumnOptions` describes: ``weights``,
+        ``groups``, ``features``, ``ignore``, ``missing``, ``bins``, ``max_values``, ``ids``, ``bin_label``,
+        ``date_parts``, ``fold_case`` and ``feature_names``.
 
     Returns
     -------
@@ -306,10 +298,7 @@ def relevance(
         study = study_of(relevance, X, y, columns, duplicates=duplicates, n_jobs=n_jobs)
         settings = settings_of(study, check_given(given), check_confidence(confidence))
         question = "relevance", settings.given, settings.confidence
-        if question not in study.answers:
-            study.answers[question] = _relevance(study, settings, progress)
-        answer: Relevance = study.answers[question]
-        return answer
+        return study.once(question, lambda: _relevance(study, settings, progress))
 
 
 def settings_of(study: Study, given: Asked, confidence: float) -> Settings:

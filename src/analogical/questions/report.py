@@ -17,15 +17,14 @@ from analogical.columns.rules import ColumnOptions, asked_of, written_call
 from analogical.count.groups import count_cells
 from analogical.estimate.differences import crude_difference
 from analogical.questions.audit import Audit, audit
-from analogical.questions.compared import ComparedRows, ExampleRows
-from analogical.questions.evidence import Transition, list_transitions, name_pairs
+from analogical.questions.evidence import ComparedRows, ExampleRows, Transition, list_transitions, name_pairs
 from analogical.questions.interactions import Interaction, Interactions, find_features, interactions
 from analogical.questions.redundancies import Redundancies, redundancies
 from analogical.questions.relevance import DEFAULT_CONFIDENCE, Relevance, relevance
 from analogical.questions.select import Selection, select
 from analogical.study import Given, Study, study_of
 
-__all__ = ["MAX_PAIRED_VALUES", "Panel", "Report", "has_part", "report"]
+__all__ = ["MAX_PAIRED_VALUES", "Panel", "Report", "report"]
 
 MAX_PAIRED_VALUES = 32
 """Features with more values are not paired: testing them takes long, and a grid of them cannot be read."""
@@ -134,21 +133,14 @@ class Report(Result):
         return "partly" if self.doubts() else "yes"
 
     def doubts(self) -> tuple[str, ...]:
-        """Why the table answers only partly; empty if it answers fully.
-
-        - "unclear": the status of some features is unclear
-        - "stand-ins": other features would do nearly as well in the deciding set
-        - "copies": some features are copies
-        - "few-compared": most features with a panel compare less than half of the rows
-        - "leak": a column may be the label under another name
-        """
+        """Why the table answers only partly; empty if it answers fully."""
         ranked = self.relevance
         shares = [panel.n_compared / ranked.n_rows for panel in self.panels if panel.n_compared]
         applies = {
             "unclear": "unclear" in ranked.status,
             "stand-ins": any(ranked.stand_ins),
             "copies": "same" in ranked.status,
-            "few-compared": bool(shares) and float(np.median(shares)) < 0.5,
+            "few-compared": bool(shares) and float(np.median(shares)) < 0.5,  # most panels, less than half of the rows
             "leak": any(note.kind == "leak" for note in ranked.notes),
         }
         return tuple(doubt for doubt, is_doubt in applies.items() if is_doubt)
@@ -244,8 +236,10 @@ def report(
     alone = relevance(study, given=[], confidence=confidence)
     class_sizes = study.label_sizes
     classes = sorted(np.argsort(-class_sizes, kind="stable")[:6].tolist())
-    keys, n_values = study.table.keys, study.table.n_values
-    pool = [keys[i] for i in range(study.n_features) if has_part(ranked, i) and n_values[i] <= MAX_PAIRED_VALUES]
+    parts = {*ranked.with_status("effect"), *ranked.deciding}
+    pool = [
+        table.keys[i] for i, name in enumerate(table.names) if name in parts and table.n_values[i] <= MAX_PAIRED_VALUES
+    ]
     pairs: Interactions | None = None
     together: tuple[Interaction, ...] = ()
     if study.n_groups is None and len(pool) > 1:  # tests of interactions assume independent rows
@@ -281,22 +275,16 @@ def report(
         versions={
             "analogical": version("analogical"),
             "python": platform.python_version(),
-            "numpy": version("numpy"),
-            "scipy": version("scipy"),
+            **{library: version(library) for library in ("numpy", "scipy")},
         },
         backend=table.backend,
     )
 
 
-def has_part(ranked: Relevance, i: int) -> bool:
-    """Whether a feature has an effect, or is in the deciding set."""
-    return ranked.status[i] == "effect" or ranked.names[i] in ranked.deciding
-
-
 def _panel(study: Study, ranked: Relevance, i: int, classes: Sequence[int]) -> Panel:
     """One feature: its values, how the label changes with them, and typical pairs of rows."""
     column, points = study.table.columns[i], ranked.points[i]
-    rows, compared = study.rows_of([i]), ComparedRows.of(study, i, ranked.settings.given)
+    rows, compared = study.rows_of([i]), ComparedRows(study, i, study.given_of(i, ranked.settings.given))
     by_class = count_cells(rows, [0])
     values, n_rows = study.table.named(i, range(len(column.values))), by_class.sum(axis=1).tolist()
     # Ties are broken by the text of the values, because libraries number the same categories in different ways.
