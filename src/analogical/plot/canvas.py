@@ -42,14 +42,10 @@ class Palette(NamedTuple):
     ink: str = "#1f2933"
     muted: str = "#5f6b78"
     grid: str = "#e3e7eb"
-    effect: str = "#3b6ea8"
-    """Blue: a significant effect."""
-    neutral: str = "#b4bcc6"
-    """Grey: not significant, or nothing changed."""
-    changed: str = "#d9822b"
-    """Orange: what changed, or what stands out."""
-    changed_back: str = "#f0c690"
-    """Light orange: what changed in the other direction."""
+    effect: str = "#3b6ea8"  # blue: a significant effect
+    neutral: str = "#b4bcc6"  # grey: not significant, or nothing changed
+    changed: str = "#d9822b"  # orange: what changed, or what stands out
+    changed_back: str = "#f0c690"  # light orange: what changed in the other direction
 
 
 COLOURS = Palette()

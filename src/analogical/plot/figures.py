@@ -285,13 +285,10 @@ class Row(NamedTuple):
 
     name: str
     beside: str = ""
-    adjusted: "Difference | None" = None
-    """A square with its interval."""
+    adjusted: "Difference | None" = None  # a square with its interval
     is_significant: bool = False
-    crude: float | None = None
-    """A diamond."""
-    context: float | None = None
-    """The difference in one context: a circle, whose area shows the number of pairs."""
+    crude: float | None = None  # a diamond
+    context: float | None = None  # the difference in one context: a circle, whose area shows the number of pairs
     pairs: int = 0
 
 

@@ -211,7 +211,7 @@ def _deciding_steps(study: Study) -> list[Step]:
 
 
 def _next_steps(study: Study, chosen: Sequence[Step], n_wanted: int) -> list[Step]:
-    """The next features: those that gain enough, then the others."""
+    """The next features: those that gain enough, the others by gain, then copies, then constant features."""
     steps = list[Step]()
     members = [step.column for step in chosen]
     gains = _gains_over(study, members)
@@ -219,21 +219,16 @@ def _next_steps(study: Study, chosen: Sequence[Step], n_wanted: int) -> list[Ste
         members.append(_best(gains))
         steps.append(_last_step(study, members, "gain"))
         gains = _gains_over(study, members)
-    n_left = n_wanted - len(steps)
-    return [*steps, *_further_steps(study, members, gains, n_left)] if n_left else steps
-
-
-def _further_steps(study: Study, members: Sequence[int], gains: dict[int, float], n_wanted: int) -> list[Step]:
-    """Features that gain too little, the largest gain first; then copies, then constant features."""
     taken, copies = list[int](), list[int]()
     for feature in sorted(gains, key=lambda f: (-round(gains[f], 6), int(study.rank[f]))):
-        if len(taken) == n_wanted:
+        if len(taken) == n_wanted - len(steps):
             break
         is_copy = study.copied(feature, [*members, *taken]) is not None
         (copies if is_copy else taken).append(feature)
     constant = sorted(set(range(study.n_features)) - set(_varying(study)))
     value = study.decider.voting.follow(members, study.searched.together).value
-    return [Step(f, gains.get(f, 0.0), value, "next") for f in [*taken, *copies, *constant][:n_wanted]]
+    left = [Step(f, gains.get(f, 0.0), value, "next") for f in [*taken, *copies, *constant]]
+    return [*steps, *left][:n_wanted]
 
 
 def _last_step(study: Study, members: Sequence[int], why: Why) -> Step:
