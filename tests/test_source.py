@@ -18,7 +18,6 @@ from analogical import (
     relevance,
     report,
     select,
-    squares,
     transitions,
 )
 from analogical import study as study_module
@@ -27,7 +26,7 @@ from analogical.columns.encode import encode_table
 from analogical.columns.rules import Rules
 from analogical.count.groups import collapse_rows, merge_rows
 from analogical.count.pairs import count_pairs
-from analogical.estimate.dependencies import NEAR
+from analogical.estimate.dependencies import NEAR, predicted_by_cut
 
 
 class GroupedHere:
@@ -257,12 +256,54 @@ def test_rows_without_an_order_have_no_numbers():
         assert {(pair.rows, pair.index) for pair in found.pairs} == {(None, ())}
         assert found.records()[0]["row"] is found.records()[0]["other_row"] is None
         assert "rows" not in str(found).split("\n", 2)[2]
-        square = squares(study, "town", "sex", given=[])
-        assert square.n_squares == squares(ordered, "town", "sex", given=[]).n_squares
+        square, known = (interactions(one, given=[])["town", "sex"] for one in (study, ordered))
+        assert (square["squares"], square["broken"]) == (known["squares"], known["broken"])
         assert (square.examples[0].rows, square.examples[0].index) == (None, ())
         assert "(row" not in str(square)
     assert "rows" in str(expected).split("\n", 2)[2]
     assert relevance(without).settings.engine == "spark"
+
+
+@pytest.mark.parametrize("limit", [6, None])
+def test_evidence_is_that_of_equal_rows_put_together(limit):
+    """Rows that are equal on what is shown are one row, with their number."""
+    frame = measured(400).assign(y=lambda f: f.y.astype(str))
+    shown = ["town", "sex", "noise", "y"]
+    merged = frame.groupby(shown).size().reset_index(name="n")
+    expected = evidence(merged, "y", "town", given=["sex", "noise"], weights="n", limit=limit)
+    found = evidence(studied(no_frame(encode_table(frame[shown], "y"))), "town", given=["sex", "noise"], limit=limit)
+    assert (found.n_pairs, found.n_changed, len(found)) == (expected.n_pairs, expected.n_changed, len(expected))
+    assert sum(pair.weight for pair in found.pairs) <= found.n_pairs
+    if limit is None:
+        said, known = (
+            sorted(
+                (sorted(pair.context), sorted(zip(pair.values, pair.labels, strict=True)), pair.weight)
+                for pair in one.pairs
+            )
+            for one in (found, expected)
+        )
+        assert said == known
+
+
+@pytest.mark.parametrize("name", ["plain", "weights"])
+def test_the_same_table_of_shares_with_examples_of_broken_squares(name):
+    there, here = both(table_of(name))
+    for pair, given in ((("town", "sex"), "auto"), (("age", "town"), []), (("town", "sex"), ["noise"])):
+        found, expected = (interactions(study, given=given)[pair] for study in (there, here))
+        assert found.numbers.keys() == expected.numbers.keys()
+        assert_same(found.records(), expected.records())
+        assert len(found.examples) == len(expected.examples) > 0
+        for square in found.examples:
+            assert [name for name, _ in square.context] == found["given"]
+            assert len(set(square.values)) == 4
+
+
+def test_results_say_which_engine_counted():
+    study = studied(table_of("weights"))
+    assert str(study).startswith("Study of 7 features for 'y' (2 classes), ")
+    for settings in (relevance(study).settings, interactions(study).settings):
+        assert (settings.engine, settings.weighted, settings.backend) == ("duckdb", True, None)
+        assert settings.searched_rows == study.sample.rows.n_rows
 
 
 def test_what_compares_whole_rows_is_refused():
@@ -276,7 +317,8 @@ def test_what_compares_whole_rows_is_refused():
 def test_tables_that_lie_elsewhere_are_encoded_there(monkeypatch):
     table, asked = table_of("weights"), []
 
-    def encode_outside(X, y, rules, **options):
+    def encode_outside(X, y, rules, *, watch, **options):
+        assert watch is predicted_by_cut
         asked.append((y, rules.weights, options))
         return replace(table, engine="spark", label_meaning=None if y is None else table.label_meaning)
 

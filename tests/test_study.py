@@ -114,7 +114,7 @@ def test_a_number_is_cut_finer_for_a_feature_that_it_is_tied_to_and_not_for_othe
 def test_a_number_is_cut_finer_as_far_as_rows_allow(monkeypatch):
     study = Study(*tied_numbers())
     two, three = (next(c for c in study.decider.bins[0] if study.decider.voting.rows.n_values[c] == n) for n in (2, 3))
-    monkeypatch.setattr("analogical.estimate.deciding.ROWS_PER_CELL", 2000 / 3 / 5)  # three by five combinations
+    monkeypatch.setattr("analogical.search.ROWS_PER_CELL", 2000 / 3 / 5)  # three by five combinations
     u = 2
     assert study._beside(1, [two, u]).columns == (three, u)
 

@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from analogical.datasets import BuiltInTable, load_table, table_names
     from analogical.questions.audit import Audit, Difference, InContext, audit
     from analogical.questions.compare import Comparison, compare
-    from analogical.questions.compared import ExampleRows
-    from analogical.questions.evidence import Evidence, Transition, Transitions, evidence, transitions
+    from analogical.questions.evidence import Evidence, ExampleRows, Transition, Transitions, evidence, transitions
     from analogical.questions.interactions import Interaction, Interactions, interactions
     from analogical.questions.redundancies import Dependency, NearCopy, Redundancies, redundancies
     from analogical.questions.relevance import FeatureColumn, Points, Relevance, Settings, ari_score, relevance
@@ -69,8 +68,7 @@ __all__ = [
 _HOMES = {
     "questions.audit": ("Audit", "Difference", "InContext", "audit"),
     "questions.compare": ("Comparison", "compare"),
-    "questions.compared": ("ExampleRows",),
-    "questions.evidence": ("Evidence", "Transition", "Transitions", "evidence", "transitions"),
+    "questions.evidence": ("Evidence", "ExampleRows", "Transition", "Transitions", "evidence", "transitions"),
     "questions.interactions": ("Interaction", "Interactions", "interactions"),
     "questions.redundancies": ("Dependency", "NearCopy", "Redundancies", "redundancies"),
     "questions.relevance": ("FeatureColumn", "Points", "Relevance", "Settings", "ari_score", "relevance"),

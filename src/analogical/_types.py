@@ -110,9 +110,9 @@ class CodedRows:
 
     def select(self, features: Sequence[int]) -> "CodedRows":
         """Some of the features, in the given order."""
-        if list(features) == list(range(self.n_features)):
-            return self
         chosen = list(features)
+        if len(chosen) == self.n_features and chosen == list(range(self.n_features)):
+            return self
         codes = np.asfortranarray(self.codes[:, chosen])
         return CodedRows(codes, self.labels, self.n_values[chosen], self.n_labels, self.weights)
 

@@ -397,11 +397,11 @@ def test_names_with_commas_spaces_and_digits(write, run, options, names):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--ignore", "3"], "has no column '3' to take as --ignore; it has 'p', 'a, b', '2'"),
-        (["--ignore", "z*"], "--ignore has 'z*', which no column matches"),
-        (["--ignore", "y"], "--ignore names 'y', which is the label; leave it out of --ignore"),
-        (["--label", "x"], "has no column 'x' to take as --label"),
-        (["--features", "p", "--ignore", "2"], "--features and --ignore cannot be used together"),
+        (["--ignore", "3"], "has no column '3' to take as ignore; it has 'p', 'a, b', '2'"),
+        (["--ignore", "z*"], "ignore has 'z*', which no column matches"),
+        (["--ignore", "y"], "ignore names 'y', which is the label; leave it out of ignore"),
+        (["--label", "x"], "has no column 'x' to take as label"),
+        (["--features", "p", "--ignore", "2"], "features and ignore cannot be used together"),
         (["--separator", ""], "--separator must be one ASCII character"),
         (["--names", "p,q"], "--names has 2 names"),
         (["--bins", "1"], "bins must be a whole number from 2"),

@@ -606,7 +606,7 @@ def test_of_many_given_columns_the_first_are_named():
         ({"given": ["z"]}, "The table has no column 'z' to take as feature"),
         ({"given": "b"}, 'given must be "auto" or "all", got \'b\''),
         ({"given": 1}, 'given must be "auto", "all" or a list of features, got 1'),
-        ({"given": ["y"]}, "The table has no column 'y' to take as feature"),
+        ({"given": ["y"]}, "feature names 'y', which is the label; choose another column"),
         ({"ignore": ["a"]}, "ignore names 'a', the feature in question; leave it out of ignore"),
         ({"ignore": 3}, r"ignore must be a name or a position from 0 to 2 \(the table has 3 features\), got 3"),
         ({"feature": "z"}, "The table has no column 'z' to take as feature"),

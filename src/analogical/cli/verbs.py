@@ -115,9 +115,8 @@ def evidence(
     """
     check_whole("--limit", limit, low=0)
     from analogical.questions import evidence as library
-    from analogical.questions.compared import compare_rows
 
-    rows = compare_rows(library.evidence, *source.data, feature, source.given(given), source.options)
+    rows = library.compare_rows(library.evidence, *source.data, feature, source.given(given), source.options)
     result, transitions = library.evidence_of(rows, rows.find_pairs(limit)), library.transitions_of(rows)
     also = {"transitions": transitions.to_dict()["transitions"]}
     output.write(result, source, *([transitions] if transitions.counts else []), also=also)
@@ -225,7 +224,7 @@ def compare(
         str | None,
         typer.Option(
             metavar="NAMES",
-            help="Methods, separated by commas: effect, ari, relaxed, chi2, mi, jmi, cmim, forest, relief, relieff. The"
+            help="Methods, separated by commas: effect, ari, chi2, mi, forest, permutation, relief, relieff. The"
             " table is sorted by the first.",
             show_default="all that are installed and fast enough",
         ),

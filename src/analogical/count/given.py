@@ -94,7 +94,7 @@ def count_given(
     --------
     >>> codes = np.array([[0, 0], [1, 0], [0, 1], [0, 1]], dtype=np.uint8)
     >>> rows = CodedRows(codes, np.array([0, 1, 1, 0], dtype=np.uint8), n_values=np.array([2, 2]), n_labels=2)
-    >>> ((features, stack),) = count_given(rows, Cells.by(rows, [1]), [0], 1)
+    >>> ((features, stack),) = count_given(rows, RowContexts.by(rows, [1]), [0], 1)
     >>> features, stack.contexts.sizes.tolist(), stack.given.tolist()
     ([0], [1, 1], [[0]])
     """

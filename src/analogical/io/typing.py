@@ -259,9 +259,7 @@ def type_columns(columns: Sequence[pl.Series], na: Sequence[str], separator: str
     has_digit, is_present = texts.str.contains("[0-9]").fill_null(False).to_numpy(), texts.is_not_null().to_numpy()
     for k, own in zip(rest, places.reshape(-1, n_rows), strict=True):
         name = columns[k].name
-        if np.count_nonzero(has_digit[own]) < 0.1 * np.count_nonzero(
-            is_present[own]
-        ):  # no numbers, and too few to note
+        if np.count_nonzero(has_digit[own]) < max(1, 0.1 * np.count_nonzero(is_present[own])):  # too few for a note
             typed[k] = texts.gather(own).alias(name)
             continue
         occurring, inverse, sizes = np.unique(own, return_inverse=True, return_counts=True)

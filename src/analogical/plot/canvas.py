@@ -8,8 +8,6 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-import numpy as np
-
 from analogical._types import Floats
 from analogical.errors import InputError, MissingDependencyError
 from analogical.show.words import shorten, shorten_apart, shown
@@ -19,8 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    from analogical.show.sentences import Sizes
-
 __all__ = [
     "BAR_HEIGHT",
     "COLOURS",
@@ -28,7 +24,6 @@ __all__ = [
     "axes_with_rows",
     "check_target",
     "draw_bars",
-    "draw_sizes",
     "key",
     "mark_zero",
     "new_axes",
@@ -38,7 +33,6 @@ __all__ = [
     "set_title",
     "short_name",
     "short_names",
-    "significance_keys",
 ]
 
 
@@ -48,14 +42,10 @@ class Palette(NamedTuple):
     ink: str = "#1f2933"
     muted: str = "#5f6b78"
     grid: str = "#e3e7eb"
-    effect: str = "#3b6ea8"
-    """Blue: a significant effect."""
-    neutral: str = "#b4bcc6"
-    """Grey: not significant, or nothing changed."""
-    changed: str = "#d9822b"
-    """Orange: what changed, or what stands out."""
-    changed_back: str = "#f0c690"
-    """Light orange: what changed in the other direction."""
+    effect: str = "#3b6ea8"  # blue: a significant effect
+    neutral: str = "#b4bcc6"  # grey: not significant, or nothing changed
+    changed: str = "#d9822b"  # orange: what changed, or what stands out
+    changed_back: str = "#f0c690"  # light orange: what changed in the other direction
 
 
 COLOURS = Palette()
@@ -186,35 +176,10 @@ def key(colour: str, label: str, marker: str = "s", edge: str | None = None) -> 
     return mark
 
 
-def significance_keys(is_significant: Sequence[bool], edge: str | None = None) -> list[Any]:
-    """Handles of a legend for those of the two colours that occur."""
-    significant = [key(COLOURS.effect, "significant", edge=edge)] * any(is_significant)
-    return significant + [key(COLOURS.neutral, "not significant", edge=edge)] * (not all(is_significant))
-
-
 def draw_bars(ax: "Axes", lengths: Sequence[float] | Floats, colours: Sequence[str]) -> None:
     """One bar per row, and a line at zero."""
     ax.barh(range(len(lengths)), lengths, BAR_HEIGHT, color=colours, zorder=2)
     mark_zero(ax)
-
-
-def draw_sizes(ax: "Axes", sizes: "Sequence[Sizes]", *, is_significant: Sequence[bool]) -> None:
-    """One bar per row for a size in points, with its interval; an end beyond the axis has no cap."""
-    largest = max((one.size for one in sizes if one.size == one.size), default=0.0)
-    widest = max((one.high for one in sizes if one.high == one.high), default=0.0)
-    # At least 10 points, so that noise does not fill the figure; at most twice the largest size, so that a wide
-    # interval does not make all bars tiny.
-    right = 1.03 * min(max(widest, 10.0), max(2.0 * largest, 10.0))
-    lengths = np.nan_to_num([one.size for one in sizes])
-    draw_bars(ax, lengths, [COLOURS.effect if significant else COLOURS.neutral for significant in is_significant])
-    for row, (_, low, high) in enumerate(sizes):
-        if low != low or high != high:
-            continue
-        colour = COLOURS.ink if is_significant[row] else COLOURS.muted
-        ax.hlines(row, low, min(high, right), color=colour, linewidth=1.1, zorder=3)
-        ends = [end for end in (low, high) if end <= right]
-        ax.plot(ends, [row] * len(ends), "|", color=colour, markersize=5, markeredgewidth=1.1, zorder=3)
-    ax.set_xlim(0, right)
 
 
 def mark_zero(ax: "Axes") -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 import numpy as np
 
 from analogical._checks import check_confidence, check_limit
-from analogical._results import Result, entry_at, json_ready
-from analogical._types import Ints, Note
+from analogical._results import entry_at, json_ready
+from analogical._types import Ints
 from analogical.columns.choosing import listing
 from analogical.columns.columns import plain
 from analogical.columns.rules import ColumnOptions
@@ -26,8 +26,15 @@ from analogical.estimate.differences import (
 )
 from analogical.estimate.sizes import EffectSums
 from analogical.estimate.tests import adjust_for_features
-from analogical.questions.compared import ComparedRows, NamedContext, compare_rows, name_contexts
-from analogical.questions.evidence import Evidence, evidence_of
+from analogical.questions.evidence import (
+    ComparedRows,
+    Evidence,
+    NamedContext,
+    OfOneFeature,
+    compare_rows,
+    evidence_of,
+    name_contexts,
+)
 from analogical.questions.relevance import DEFAULT_CONFIDENCE
 from analogical.study import Given
 
@@ -101,43 +108,11 @@ class InContext:
         return self.with_label[1] / self.rows[1] - self.with_label[0] / self.rows[0]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Audit(Result):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Audit(OfOneFeature):
     """Differences in label shares between the values of one feature, all else equal.
 
     ``audit["female"]`` are the differences of one value, ``len(audit)`` the number of differences.
-
-    Attributes
-    ----------
-    feature, label : str
-        The feature audited, and the label that may change with it.
-    given, same_as, stand_ins
-        As in :class:`analogical.Relevance`, for the audited feature. A copy has no rows that can be compared.
-    reference : object
-        The value that the others are compared with: the most frequent one by default.
-    n_rows, n_compared : int
-        All rows, and those that are in at least one pair.
-    base_rates : dict
-        For each label that is followed, its share among all rows and among those compared.
-    n_contexts, largest_context : int, float
-        Contexts that hold a pair, and the share of all pairs that the largest of them holds.
-    n_pairs, n_changed : int
-        Pairs of rows that agree on the given features and differ on this one, and those whose labels differ.
-    index, noise_rate, p_value : float
-        As in :class:`analogical.Relevance`; the p-value is that of no difference in any direction.
-    differences : tuple of Difference
-        For the reference and every other value, most frequent first; with two classes one label is followed, with very
-        many the most frequent ones.
-    n_comparisons : int
-        Number of possible differences; more than ``differences`` if only those with the most frequent values and
-        labels were computed.
-    contexts : tuple of InContext
-        For each of the first 50 differences, the 18 contexts with most pairs: rows of both values, and how many of them
-        have the label.
-    examples : Evidence
-        Some of the pairs.
-    confidence, n_groups, classes, notes
-        As in :class:`analogical.Relevance` and its settings.
 
     Examples
     --------
@@ -150,30 +125,41 @@ class Audit(Result):
     COLUMNS = ("value", "other_value", "label", *_MEASURED, "p_adjusted", "crude")
     DERIVED = ("finding", "index")
 
-    feature: str
-    label: str
-    given: tuple[str, ...]
-    same_as: str | None
     stand_ins: tuple[str, ...]
+    """If the feature is in the deciding set, those that would predict nearly as well in its place."""
     classes: tuple[Any, ...]
     reference: Any
+    """The value that the others are compared with: the most frequent one by default."""
     n_rows: int
     n_compared: int
+    """Rows that are in at least one pair."""
     base_rates: dict[Any, tuple[float, float]]
+    """For each label that is followed, its share among all rows and among those compared."""
     n_contexts: int
+    """Contexts that hold a pair."""
     largest_context: float
+    """Share of all pairs that the largest of them holds."""
     n_pairs: int
+    """Pairs of rows that agree on the given features and differ on this one."""
     n_changed: int
+    """Those whose labels differ."""
     noise_rate: float
+    """As in :class:`analogical.Relevance`."""
     p_value: float
+    """P-value of no difference in any direction."""
     differences: tuple[Difference, ...]
+    """For the reference and every other value, most frequent first; with two classes one label is followed, with very
+    many the most frequent ones."""
     n_comparisons: int
+    """Number of possible differences; more than ``differences`` if only those with the most frequent values and labels
+    were computed."""
     examples: Evidence
+    """Some of the pairs."""
     confidence: float
     contexts: tuple[InContext, ...] = ()
+    """For each of the first 50 differences, the 18 contexts with most pairs: rows of both values, and how many of them
+    have the label."""
     n_groups: int | None = None
-    notes: tuple[Note, ...] = ()
-    backend: str | None = None
 
     @property
     def index(self) -> float:
@@ -213,10 +199,9 @@ class Audit(Result):
 
         Squares, intervals and diamonds are those of :func:`analogical.plot.plot_forest`. With ``value`` or ``label``,
         only the comparisons of this value with the reference, or of this label, are drawn. A single comparison is
-        followed by an open circle for each context, those with most pairs first, larger ones for more pairs. Without
-        ``ax``, a new figure is made.
+        followed by an open circle for each context, those with most pairs first, larger ones for more pairs.
         """
-        from analogical.plot.pairs import plot_audit
+        from analogical.plot.figures import plot_audit
 
         return plot_audit(self, ax, value=value, label=label)
 
@@ -292,11 +277,8 @@ def audit(
     others = compared_with(contexts, against, [value for value in by_size if value != against])
     differences = _differences(compared, against, others[:MAX_COMPARISONS], labels, confidence)
     return Audit(
-        feature=table.names[i],
-        label=table.label,
-        given=compared.given,
-        same_as=compared.same_as,
-        stand_ins=study.names_of(compared.context.stand_ins),
+        **compared.about(),
+        stand_ins=study.names_of(compared.given.stand_ins),
         classes=table.classes,
         reference=plain(table.columns[i].values[against]),
         n_rows=study.n_rows,
@@ -307,15 +289,13 @@ def audit(
         n_pairs=profile.n_pairs,
         n_changed=profile.n_changed,
         noise_rate=EffectSums.of(contexts).noise_rate(),
-        p_value=study.p_value(i, compared.columns) if len(contexts) else math.nan,
+        p_value=study.p_value(i, compared.given.columns) if len(contexts) else math.nan,
         differences=differences,
         n_comparisons=len(others) * (1 if len(table.classes) == 2 else len(table.classes)),
         examples=evidence_of(compared, _examples(compared, limit, differences)),
         confidence=confidence,
         contexts=_largest_contexts(compared, differences),
         n_groups=study.n_groups,
-        notes=study.notes,
-        backend=table.backend,
     )
 
 
@@ -335,9 +315,9 @@ def _differences(
     """Each of the other values compared with the reference, for each label."""
     study, i, classes = compared.study, compared.feature, compared.study.table.classes
     values = study.table.named(i, range(len(study.table.columns[i].values)))
-    by_group = (
-        None if study.group_column is None or not others else study.rows_of([i, *compared.columns, study.group_column])
-    )
+    by_group = None
+    if study.group_column is not None and others:
+        by_group = study.rows_of([i, *compared.given.columns, study.group_column])
     differences = []
     for other in others:
         two_values = reference, other
@@ -351,7 +331,7 @@ def _differences(
                 values=(values[reference], values[other]),
                 label=classes[label],
                 p_adjusted=math.nan,
-                crude=crude_difference(compared.rows, 0, two_values, label),
+                crude=crude_difference(compared.listed.rows, 0, two_values, label),
             )
             differences.append(difference)
     p_values = np.array([difference.p_value for difference in differences], np.float64)
@@ -391,7 +371,7 @@ def _largest_contexts(compared: ComparedRows, differences: Sequence[Difference])
         with_label = [listed.count_by_context(side & has_label) for side in sides]
         pairs = rows[0].astype(np.float64) * rows[1]
         largest = [c for c in np.argsort(-pairs, kind="stable")[:18].tolist() if pairs[c]]
-        names = name_contexts(compared.study, compared.columns, listed, largest)
+        names = name_contexts(compared.study, compared.given.columns, listed, largest)
         in_contexts += [
             InContext(
                 values=difference.values,

@@ -89,7 +89,7 @@ class Comparison(Result):
         number beside it the rank; the best feature of each method is orange, a dash means no evidence. At most ``top``
         features are shown, and never more than 20. Without ``ax``, a new figure is made.
         """
-        from analogical.plot.features import plot_comparison
+        from analogical.plot.figures import plot_comparison
 
         return plot_comparison(self, ax, top=top)
 

@@ -1,53 +1,103 @@
-"""The rows behind an effect: the pairs, and the number of pairs for each change of value and label."""
+"""The rows that are compared for one feature: pairs behind its effect, and their changes of value and label."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
 
 from analogical._checks import check_limit
 from analogical._results import Result, entry_at, json_ready
-from analogical._types import Note
+from analogical._types import Bools, Note
+from analogical.columns.binning import name_bins
+from analogical.columns.choosing import as_list
 from analogical.columns.columns import plain
 from analogical.columns.rules import ColumnOptions
-from analogical.count.listing import MAX_LISTED, count_transitions
+from analogical.count.contexts import Contexts
+from analogical.count.listing import MAX_LISTED, ListedRows, count_transitions, find_pairs
 from analogical.errors import InputError
-from analogical.questions.compared import ComparedRows, ExampleRows, compare_rows, name_examples
-from analogical.study import Given
+from analogical.study import Given, GivenColumns, Study, asked_about, check_given, study_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
+    "ComparedRows",
     "Evidence",
+    "ExampleRows",
+    "NamedContext",
+    "OfOneFeature",
     "Transition",
     "Transitions",
+    "compare_rows",
     "evidence",
     "evidence_of",
     "list_transitions",
+    "name_contexts",
+    "name_examples",
     "name_pairs",
     "transitions",
     "transitions_of",
 ]
 
+NamedContext = tuple[tuple[str, Any], ...]
+"""Names and values of the given features."""
 _CHANGE = ("value", "other_value", "label", "other_label", "changed")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Evidence(Result):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class OfOneFeature(Result):
+    """What all results about one feature say."""
+
+    feature: str
+    label: str
+    given: tuple[str, ...]
+    """The features on which compared rows agree."""
+    same_as: str | None = None
+    """The given feature that it copies; a copy has no rows that can be compared."""
+    notes: tuple[Note, ...] = ()
+    """What was done to the table before it was counted."""
+    backend: str | None = None
+
+
+@dataclass(frozen=True)
+class ExampleRows:
+    """Rows that agree on the given features: two that differ on one feature, or the four rows of a square.
+
+    Examples
+    --------
+    >>> from analogical import evidence, load_table
+    >>> first = evidence(load_table("titanic").to_frame(), "survived", "sex", weights="count")[0]
+    >>> first.context, first.values, first.labels, first.weight
+    ((('class', '1st'), ('age', 'adult')), ('male', 'female'), ('no', 'yes'), 16520)
+    """
+
+    DERIVED = ("changed",)
+
+    rows: tuple[int, ...] | None
+    """Their positions in the table, counted from 0; None on Spark, where rows have no order."""
+    index: tuple[Hashable, ...]
+    """Their row labels, if the dataframe has an index; otherwise the positions again; empty on Spark."""
+    context: NamedContext
+    """Names and values of the given features, on which they agree."""
+    values: tuple[Any, ...]
+    """The feature's value in each row; the two values in each row of a square."""
+    labels: tuple[Any, ...]
+    weight: int
+    """Pairs or squares that these rows represent: the product of their weights."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether the labels differ."""
+        return any(label != self.labels[0] for label in self.labels)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Evidence(OfOneFeature):
     """Pairs of rows that agree on the given features and differ on one.
 
     ``evidence[0]`` is the first pair, ``len(evidence)`` how many are shown.
-
-    Attributes
-    ----------
-    feature, label : str
-        What differs, and what may change with it.
-    given, same_as, notes
-        As in :class:`analogical.Relevance`, for this feature. A copy has no pairs.
-    n_pairs, n_changed : int
-        All such pairs, and those whose labels differ.
-    pairs : tuple of ExampleRows
-        Example pairs, changed ones first, from as many contexts as possible.
 
     Examples
     --------
@@ -59,15 +109,12 @@ class Evidence(Result):
 
     COLUMNS = ("row", "other_row", *_CHANGE, "weight", "context")
 
-    feature: str
-    label: str
-    given: tuple[str, ...]
     n_pairs: int
+    """All such pairs."""
     n_changed: int
+    """Those whose labels differ."""
     pairs: tuple[ExampleRows, ...]
-    same_as: str | None = None
-    notes: tuple[Note, ...] = ()
-    backend: str | None = None
+    """Example pairs, changed ones first, from as many contexts as possible."""
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -79,10 +126,9 @@ class Evidence(Result):
         """Draw example pairs of rows: the value and the label of each row, and what the two rows have in common.
 
         One line per pair, from one row to the other: orange if the labels differ, grey if not. On the left are the
-        values of the given features, on which the two rows agree, on the right the number of pairs like this one.
-        Without ``ax``, a new figure is made.
+        values of the given features, on the right the number of pairs like this one.
         """
-        from analogical.plot.pairs import plot_evidence
+        from analogical.plot.figures import plot_evidence
 
         return plot_evidence(self, ax)
 
@@ -90,8 +136,7 @@ class Evidence(Result):
         """One dictionary per pair: the two rows, the values and labels, then what the rows have in common."""
         return [
             {
-                "row": pair.index[0] if pair.index else None,
-                "other_row": pair.index[1] if pair.index else None,
+                **dict(zip(("row", "other_row"), pair.index or (None, None), strict=True)),
                 **_change_record(pair),
                 "weight": pair.weight,
                 "context": json_ready(dict(pair.context)),
@@ -132,8 +177,8 @@ def _change_record(change: ExampleRows | Transition) -> dict[str, Any]:
     return dict(zip(_CHANGE, cells, strict=True))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Transitions(Result):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Transitions(OfOneFeature):
     """Number of pairs of a feature for each change of value and label; the counts add up to its pairs.
 
     ``transitions["red", "blue"]`` are those between two values, in either order. The rows of a pair agree on the
@@ -150,13 +195,7 @@ class Transitions(Result):
     COLUMNS = (*_CHANGE, "pairs")
     DERIVED = ("n_pairs", "n_changed")
 
-    feature: str
-    label: str
-    given: tuple[str, ...]
     counts: tuple[Transition, ...]
-    same_as: str | None = None
-    notes: tuple[Note, ...] = ()
-    backend: str | None = None
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -181,10 +220,9 @@ class Transitions(Result):
         """Draw how often the label changes with each change of value, the changes with most pairs first.
 
         A bar shows the share of the pairs whose label changes, orange, and of those whose label stays, grey; with two
-        classes the two directions have a part each. Beside it is the number of pairs. Without ``ax``, a new figure is
-        made.
+        classes the two directions have a part each. On the right is the number of pairs.
         """
-        from analogical.plot.pairs import plot_transitions
+        from analogical.plot.figures import plot_transitions
 
         return plot_transitions(self, ax)
 
@@ -197,6 +235,136 @@ class Transitions(Result):
         content = super().to_dict()
         content["transitions"] = content.pop("counts")
         return content
+
+
+# ---------------------------------------------------------------- the rows of one feature
+
+
+@dataclass(frozen=True)
+class ComparedRows:
+    """The rows that are compared for one feature, grouped once for several questions."""
+
+    study: Study
+    feature: int
+    given: GivenColumns
+
+    def about(self) -> dict[str, Any]:
+        """The fields of :class:`OfOneFeature`."""
+        study, table = self.study, self.study.table
+        return {
+            "feature": table.names[self.feature],
+            "label": table.label,
+            "given": study.names_of(self.given.columns),
+            "same_as": study.name_of(self.given.same_as),
+            "notes": study.notes,
+            "backend": table.backend,
+        }
+
+    @cached_property
+    def contexts(self) -> Contexts:
+        """Rows by context, value and label."""
+        is_copy = self.given.same_as is not None
+        return Contexts.none() if is_copy else self.study.contexts(self.feature, self.given.columns)
+
+    @cached_property
+    def listed(self) -> ListedRows:
+        """The rows in the order in which they are listed, with the feature as their only column."""
+        return self.study.listed([self.feature], self.given.columns)
+
+    def has_value(self, value: Any) -> Bools:
+        """Which rows have a value of the feature."""
+        values = [plain(known) for known in self.study.table.columns[self.feature].values]
+        return np.asarray(self.listed.rows.codes[:, 0] == values.index(value))
+
+    def has_label(self, label: Any) -> Bools:
+        """Which rows have a label."""
+        return np.asarray(self.listed.rows.labels == self.study.table.classes.index(label))
+
+    def find_pairs(self, limit: int | None, among: Bools | None = None) -> list[tuple[int, int]]:
+        """Pairs of rows: changed ones first, in turn from each context; with ``among``, changed ones of those rows."""
+        return find_pairs(self.listed, limit, among) if len(self.contexts) and limit != 0 else []
+
+
+def compare_rows(
+    verb: Callable[..., Any],
+    X: Any,
+    y: Any,
+    feature: Any,
+    given: Given,
+    columns: ColumnOptions,
+    *,
+    without: Sequence[str] = (),
+) -> ComparedRows:
+    """The rows of one feature of a table or a study; columns that are named are never set aside as ids."""
+    y, feature = asked_about(verb, X, y, feature=feature)
+    ignore = columns.get("ignore")
+    if ignore is not None and feature in as_list(ignore, "ignore"):
+        raise InputError(f"ignore names {feature!r}, the feature in question; leave it out of ignore.")
+    asked = check_given(given)
+    named = () if isinstance(asked, str) else asked
+    study = study_of(verb, X, y, columns, without=without, keep=[feature, *named])
+    place = study.table.find(feature)
+    return ComparedRows(study, place, study.given_of(place, asked))
+
+
+def name_examples(
+    study: Study,
+    features: Sequence[int],
+    given: Sequence[int],
+    listed: ListedRows,
+    examples: Sequence[Sequence[int]],
+    weights: Sequence[int],
+) -> tuple[ExampleRows, ...]:
+    """Examples of some listed rows each, with the user's values of the features and of the given columns."""
+    wanted, table, coded = sorted({row for rows in examples for row in rows}), study.table, listed.rows
+    place = {row: k for k, row in enumerate(wanted)}
+    contexts = name_contexts(study, given, listed, listed.context[wanted].tolist())
+    positions = None if listed.positions is None else listed.positions[wanted].tolist()
+    names = [] if positions is None else table.row_names(wanted)
+    columns = [table.named(i, coded.codes[wanted, k].tolist()) for k, i in enumerate(features)]
+    values = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
+    labels = [table.classes[label] for label in coded.labels[wanted].tolist()]
+    found = []
+    for rows, weight in zip(examples, weights, strict=True):
+        own = [place[row] for row in rows]
+        found.append(
+            ExampleRows(
+                rows=None if positions is None else tuple(positions[k] for k in own),
+                index=() if positions is None else tuple(names[k] for k in own),
+                context=contexts[own[0]],
+                values=tuple(values[k] for k in own),
+                labels=tuple(labels[k] for k in own),
+                weight=weight,
+            )
+        )
+    return tuple(found)
+
+
+def name_contexts(
+    study: Study, given: Sequence[int], listed: ListedRows, contexts: Sequence[int]
+) -> list[NamedContext]:
+    """For each of some contexts of listed rows the names and values of the given columns."""
+    codes = listed.given[list(contexts)]
+    place = {column: k for k, column in enumerate(sorted(given))}
+    cells = [
+        [(name, value) for value in _values_of(study, column, codes[:, place[column]].tolist())]
+        for name, column in zip(study.names_of(given), given, strict=True)
+    ]
+    return list(zip(*cells, strict=True)) if cells else [()] * len(contexts)
+
+
+def _values_of(study: Study, column: int, codes: Sequence[int]) -> list[Any]:
+    """The values of codes of a column; of a number in other bins than its own, the range of the bin."""
+    if column < study.n_features:
+        return study.table.named(column, codes)
+    ends, bin_of = study.table.columns[int(study.owner[column])].fine_ends, study.bins_of_fine(column)
+    fine_bins = [np.flatnonzero(bin_of == code) for code in range(int(bin_of.max()) + 1)]
+    ranges = [(fine[0], fine[-1]) for fine in fine_bins if fine[0] < len(ends)]  # the last bin is that of missing cells
+    names = name_bins([(ends[low][0], ends[high][1]) for low, high in ranges])
+    return [names[code] if code < len(names) else None for code in codes]
+
+
+# ---------------------------------------------------------------- questions
 
 
 def evidence(
@@ -254,27 +422,17 @@ def evidence(
 
 def evidence_of(compared: ComparedRows, pairs: Sequence[tuple[int, int]]) -> Evidence:
     """The number of pairs of a feature, and some of its pairs."""
-    table, profile = compared.study.table, compared.contexts.profile
-    return Evidence(
-        feature=table.names[compared.feature],
-        label=table.label,
-        given=compared.given,
-        n_pairs=profile.n_pairs,
-        n_changed=profile.n_changed,
-        pairs=name_pairs(compared, pairs),
-        same_as=compared.same_as,
-        notes=compared.study.notes,
-        backend=table.backend,
-    )
+    found, named = compared.contexts.profile, name_pairs(compared, pairs)
+    return Evidence(**compared.about(), n_pairs=found.n_pairs, n_changed=found.n_changed, pairs=named)
 
 
 def name_pairs(compared: ComparedRows, pairs: Sequence[tuple[int, int]]) -> tuple[ExampleRows, ...]:
     """Pairs of listed rows with the user's values, names and labels."""
-    study, i, rows = compared.study, compared.feature, compared.rows
+    study, i, rows = compared.study, compared.feature, compared.listed.rows
     first_row, weights = study.first_rows(i)[rows.codes[:, 0]], rows.weights_or_ones()
     ordered = [sorted(two, key=lambda row: first_row[row]) for two in pairs]  # by where their values occur first
     times = [int(weights[a] * weights[b]) for a, b in pairs]
-    return name_examples(study, [i], compared.columns, compared.listed, ordered, times)
+    return name_examples(study, [i], compared.given.columns, compared.listed, ordered, times)
 
 
 def transitions(
@@ -318,14 +476,14 @@ def transitions(
 
 def transitions_of(compared: ComparedRows) -> Transitions:
     """The pairs of a feature by value and label."""
-    table, counts = compared.study.table, list_transitions(compared)
-    name = table.names[compared.feature]
+    counts = list_transitions(compared)
     if counts is None:
         raise InputError(
-            f"The pairs of {name!r} have more than {MAX_LISTED:,} distinct changes of value and label,"
-            " too many to list; merge rare values or classes, or look at single pairs with evidence."
+            f"The pairs of {compared.study.table.names[compared.feature]!r} have more than {MAX_LISTED:,} distinct"
+            " changes of value and label, too many to list; merge rare values or classes, or look at single pairs with"
+            " evidence."
         )
-    return Transitions(name, table.label, compared.given, counts, compared.same_as, compared.study.notes, table.backend)
+    return Transitions(**compared.about(), counts=counts)
 
 
 def list_transitions(compared: ComparedRows) -> tuple[Transition, ...] | None:

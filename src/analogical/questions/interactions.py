@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -24,7 +23,7 @@ from analogical.errors import InputError
 from analogical.estimate.interactions import SquareSums, noise_index, rank_pairs, sum_pairs
 from analogical.estimate.status import Status, decide_status
 from analogical.estimate.tests import adjust_for_features
-from analogical.questions.compared import ExampleRows, name_examples
+from analogical.questions.evidence import ExampleRows, name_examples
 from analogical.questions.relevance import DEFAULT_CONFIDENCE, Settings, settings_of
 from analogical.study import Asked, Given, GivenColumns, Study, check_given, study_of
 
@@ -51,20 +50,6 @@ class Interaction(Result):
 
     ``pair["effect"]``, and so on, are the numbers of the pair as in :class:`analogical.Interactions`.
 
-    Attributes
-    ----------
-    first, second, label : str
-        The two features and the label.
-    first_values, second_values, classes : tuple
-        Their values.
-    counts : ndarray of int, of shape (first values, second values, classes)
-        Rows of the whole table; :meth:`shares` divides them.
-    numbers : dict
-        The entry of the pair: status, effect, interval, p-value, squares, given features, and so on.
-    examples : tuple of ExampleRows
-        Up to four broken squares, in turn from each context, the most frequent first. Their rows have the values
-        (u, v), (u', v), (u, v'), (u', v') of the two features and agree on the given features.
-
     Examples
     --------
     >>> from analogical import interactions
@@ -82,8 +67,12 @@ class Interaction(Result):
     second_values: tuple[Any, ...]
     classes: tuple[Any, ...]
     counts: Ints
+    """Rows of the whole table, of shape (first values, second values, classes); :meth:`shares` divides them."""
     numbers: dict[str, Any]
+    """The entry of the pair: status, effect, interval, p-value, squares, given features, and so on."""
     examples: tuple[ExampleRows, ...]
+    """Up to four broken squares, in turn from each context, the most frequent first. Their rows have the values (u, v),
+    (u', v), (u, v'), (u', v') of the two features and agree on the given features."""
     notes: tuple[Note, ...] = ()
     backend: str | None = None
 
@@ -121,10 +110,10 @@ class Interaction(Result):
     def plot(self, ax: "Axes | None" = None, *, label: Any = None) -> "Axes":
         """Draw label shares by the values of both features, with the number of rows; darker cells have larger shares.
 
-        ``label`` is the class to show; by default the second of two, or of more the one whose share differs most. At
-        most 12 values of each feature are shown, those with most rows. Without ``ax``, a new figure is made.
+        ``label`` is the class to show; by default the second of two, or of more the one whose share differs most. The
+        12 most frequent values of each feature are shown.
         """
-        from analogical.plot.features import plot_interaction
+        from analogical.plot.figures import plot_interaction
 
         return plot_interaction(self, ax, label=label)
 
@@ -136,48 +125,6 @@ class Interactions(Result):
     ``result["a", "b"]`` is one pair, in either order: an :class:`analogical.Interaction` with the numbers of the pair,
     a table of label shares and example rows, for which the table is looked at again; :meth:`records` has the numbers
     of all pairs. ``len(result)`` is their number.
-
-    Attributes
-    ----------
-    first, second : tuple of str
-        The two features of each pair, in column order.
-    status : tuple of str
-        ``"effect"`` (``p_adjusted`` at most 1 - confidence), ``"none"`` (not significant, and the interval of the
-        effect ends at 0.02 or below), ``"unclear"`` (neither; also where nothing can be tested) or ``"same"`` (one of
-        the two copies a given feature: see ``same_as``).
-    squares, broken : tuple of int
-        Sets of four rows that agree on the given features and have two values of each feature in all four
-        combinations, and how many of them are broken: their labels do not form an analogical proportion.
-    index : ndarray of float
-        Share of broken squares, NaN without a square. Exact, but it includes noise: random labels with two equal
-        classes break .625 of the squares.
-    effect : ndarray of float
-        Mean over the squares of the sum over labels of (p_a - p_b - p_c + p_d)^2 / 8, p being the share of a label in
-        the four cells, minus noise: 1 for an exclusive or, 1/4 for a logical and, 0 where shares are additive in the
-        two features. Estimates below 0 are 0; NaN where no square has repeated rows in all four cells.
-    effect_low, effect_high : ndarray of float
-        Interval of ``effect``. The lower end is above 0 only if ``p_value`` is at most 1 - confidence.
-    p_value, p_adjusted : ndarray of float
-        P-value of additive shares in every context, and the same after Benjamini-Hochberg adjustment for the number
-        of pairs; pairs that were left out because of the labels count as well. NaN where nothing can be tested.
-    given : tuple of tuples of str
-        For each pair the features on which the rows of a square agree.
-    same_as : tuple of str or None
-        For each pair the given feature that one of the two copies; such a pair has no squares.
-    effect_squares : tuple of int
-        Squares that the effect is based on.
-    effective_squares : ndarray of float
-        Their effective number (Kish). Intervals based on fewer than 30 are rough.
-    deciding : tuple of str
-        The deciding set, if ``given="auto"``.
-    names : tuple of str
-        All features of the table.
-    n_possible : int
-        Number of all pairs; of more than 5,000 only the likely ones are tested.
-    noise_index : float
-        Index of random labels with these class shares; .625 for two equal classes.
-    label, classes, n_rows, settings, notes
-        As in :class:`analogical.Relevance`.
 
     Notes
     -----
@@ -195,31 +142,54 @@ class Interactions(Result):
     ENTRIES = "pairs"
 
     names: tuple[str, ...]
+    """All features of the table."""
     deciding: tuple[str, ...]
+    """The deciding set, if ``given="auto"``."""
     n_possible: int
+    """Number of all pairs; of more than 5,000 only the likely ones are tested."""
     label: str
     classes: tuple[Any, ...]
     n_rows: int
     noise_index: float
+    """Index of random labels with these class shares; .625 for two equal classes."""
     settings: Settings
     notes: tuple[Note, ...] = ()
     study: Study | None = field(compare=False)
     """The table, for the shares and rows of a pair; None in copies of a result whose rows are held by an engine."""
     first: tuple[str, ...] = per_entry()
+    """One feature of each pair, the earlier column; ``second`` is the other."""
     second: tuple[str, ...] = per_entry()
     status: tuple[Status, ...] = per_entry()
+    """``"effect"`` (``p_adjusted`` at most 1 - confidence), ``"none"`` (not significant, and ``effect_high`` at most
+    0.02), ``"unclear"`` (neither; also where nothing can be tested) or ``"same"`` (see ``same_as``)."""
     effect: Floats = per_entry()
+    """Mean over the squares of the sum over labels of (p_a - p_b - p_c + p_d)^2 / 8, p being the share of a label in
+    the four cells, minus noise: 1 for an exclusive or, 1/4 for a logical and, 0 where shares are additive in the two
+    features. Estimates below 0 are 0; NaN where no square has repeated rows in all four cells."""
     effect_low: Floats = per_entry()
+    """Lower end of the interval of ``effect``; above 0 only if ``p_value`` is at most 1 - confidence."""
     effect_high: Floats = per_entry()
     p_value: Floats = per_entry()
+    """P-value of additive shares in every context; NaN where nothing can be tested."""
     p_adjusted: Floats = per_entry()
+    """The same after Benjamini-Hochberg adjustment for the number of pairs; pairs that were left out because of the
+    labels count as well."""
     index: Floats = per_entry()
+    """Share of broken squares, NaN without a square. Exact, but it includes noise: random labels with two equal classes
+    break .625 of the squares."""
     squares: tuple[int, ...] = per_entry()
+    """Sets of four rows that agree on the given features and have two values of each feature in all four combinations.
+    """
     broken: tuple[int, ...] = per_entry()
+    """How many of them are broken: their labels do not form an analogical proportion."""
     effect_squares: tuple[int, ...] = per_entry()
+    """Squares that the effect is based on."""
     effective_squares: Floats = per_entry()
+    """Their effective number (Kish). Intervals based on fewer than 30 are rough."""
     given: tuple[tuple[str, ...], ...] = per_entry()
+    """For each pair the features on which the rows of a square agree."""
     same_as: tuple[str | None, ...] = per_entry()
+    """For each pair the given feature that one of the two copies; such a pair has no squares."""
 
     @property
     def backend(self) -> str | None:  # type: ignore[override]
@@ -275,25 +245,17 @@ class Interactions(Result):
         unclear pairs, then those without an effect, each by p-value; copies are last. Pairs without a p-value follow
         those with one, by effect where it is known and by index otherwise. Ties are broken by p-value, by the number of
         squares, then by column order. An effect alone is no guide: it is larger by chance where cells are small.
-
-        Examples
-        --------
-        >>> from analogical import interactions
-        >>> rows = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
-        >>> interactions(rows, [a ^ c for a, b, c in rows]).ranking()[0]
-        ('x0', 'x2')
         """
         return [(self.first[k], self.second[k]) for k in self.order()]
 
     def plot(self, ax: "Axes | None" = None, *, top: int = 20) -> "Axes":
         """Draw how strongly features act together: a bar with its interval for each pair, best first.
 
-        A bar is how much the effect of one feature differs with the other, in percentage points, as in the printed
-        table; blue ones are significant, grey ones are not. On the right is the adjusted p-value, or the index where
-        neither effect nor p-value is known. At most ``top`` pairs are shown, and never more than 20. Without ``ax``,
-        a new figure is made.
+        A bar is how much the effect of one feature differs with the other, in percentage points; blue ones are
+        significant, grey ones are not. On the right is the adjusted p-value, or the index where neither effect nor
+        p-value is known. At most ``top`` pairs are shown, up to 20.
         """
-        from analogical.plot.features import plot_interactions
+        from analogical.plot.figures import plot_interactions
 
         return plot_interactions(self, ax, top=top)
 
@@ -330,8 +292,7 @@ def interactions(
     Notes
     -----
     Up to 5,000 pairs are all tested. Of more, those within the deciding set, and those that best explain what the
-    deciding set does not. Squares are counted from tables of values and label in each context, without enumerating
-    them. The cost is one such table for each pair.
+    deciding set does not. The cost is one table of values and label for each pair.
 
     Examples
     --------
@@ -436,6 +397,11 @@ def _sums_given(
     contexts = [_given_of_pair(study, pair, given) for pair in pairs]
     sums, n_before = [SquareSums()] * len(pairs), 0
     is_copy = [context.same_as is not None for context in contexts]
+
+    def show_more(n_done: int, _: int) -> None:
+        if progress is not None:
+            progress(n_before + n_done, len(pairs))
+
     for merged in study.merged_by([(*pair, *context.columns) for pair, context in zip(pairs, contexts, strict=True)]):
         place = {column: k for k, column in enumerate(merged.columns)}
         n_threads = n_threads_for(study.n_jobs, len(merged.rows.codes) * len(merged.members))
@@ -446,7 +412,7 @@ def _sums_given(
                 [(place[pairs[k][0]], place[pairs[k][1]]) for k in waiting],
                 [sorted(place[c] for c in contexts[k].columns) for k in waiting],
                 n_threads=n_threads,
-                progress=None if progress is None else partial(_show_more, progress, n_before, len(pairs)),
+                progress=show_more,
             )
             for k, pair_sums in zip(waiting, counted, strict=True):
                 sums[k] = pair_sums
@@ -464,11 +430,6 @@ def _sums_given(
                     waiting.append(k)
         n_before += len(merged.members)
     return sums, contexts
-
-
-def _show_more(progress: Progress, n_before: int, n_pairs: int, n_done: int, _: int) -> None:
-    """Show the progress over all pairs."""
-    progress(n_before + n_done, n_pairs)
 
 
 def _given_of_pair(study: Study, pair: tuple[int, int], given: Asked) -> GivenColumns:

@@ -62,29 +62,6 @@ class Redundancies(Result):
 
     ``redundancies["town"]`` are the findings about one column, ``len(redundancies)`` the number of findings.
 
-    Attributes
-    ----------
-    names : tuple of str
-        All columns.
-    n_rows : int
-        Rows, counted with their weights.
-    constants : tuple of str
-        Columns with one value.
-    renamings : tuple of tuples of str
-        Groups of columns that carry the same information: equal up to the names of their values.
-    dependencies : tuple of Dependency
-        Columns that one or two others determine, without the renamings above; of a group of renamings only
-        the first one is considered.
-    near_copies : tuple of NearCopy
-        Columns whose entropy another column explains to at least three quarters, numbers in their bins; the closest
-        first. Each column once, with the one that explains most of it; of two that are near-copies of each other, the
-        second. Without the redundancies above.
-    searched_one, searched_two, searched_near : bool
-        Whether single columns, and pairs of columns, were searched as determinants, and all for near-copies. Very many
-        columns are not.
-    notes
-        As in :class:`analogical.Relevance`.
-
     Examples
     --------
     >>> from analogical import redundancies
@@ -99,14 +76,25 @@ class Redundancies(Result):
     COLUMNS = ("feature", "kind", "determined_by", "support", "left")
 
     names: tuple[str, ...]
+    """All columns."""
     n_rows: int
+    """Rows, counted with their weights."""
     constants: tuple[str, ...]
+    """Columns with one value."""
     renamings: tuple[tuple[str, ...], ...]
+    """Groups of columns that carry the same information: equal up to the names of their values."""
     dependencies: tuple[Dependency, ...]
+    """Columns that one or two others determine, of each group of renamings the first one only."""
     near_copies: tuple[NearCopy, ...] = ()
+    """Columns whose entropy another column explains to at least three quarters, numbers in their bins; the closest
+    first. Each column once, with the one that explains most of it; of two that are near-copies of each other, the
+    second. Without the redundancies above."""
     searched_one: bool = True
+    """Whether single columns were searched as determinants; very many columns are not."""
     searched_two: bool = True
+    """Whether pairs of columns were."""
     searched_near: bool = True
+    """Whether near-copies were searched."""
     notes: tuple[Note, ...] = ()
     backend: str | None = None
 
@@ -122,10 +110,9 @@ class Redundancies(Result):
 
         A bar is the share of the rows that could have contradicted the finding and did not: orange for columns that
         carry the same information as another, blue for columns that others determine. For near-copies, light orange,
-        it is the share of their entropy that another column explains. To its right are those columns. Without ``ax``, a
-        new figure is made.
+        it is the share of their entropy that another column explains. On the right are those columns.
         """
-        from analogical.plot.features import plot_redundancies
+        from analogical.plot.figures import plot_redundancies
 
         return plot_redundancies(self, ax)
 
@@ -168,18 +155,14 @@ def redundancies(X: Any, *, max_determinants: int = 2, **columns: Unpack[ColumnO
     A dependency that no row could have contradicted is not reported: a column of distinct numbers "determines"
     everything. Every row whose determinants occur in an earlier row is a test. A dependency is reported if an unrelated
     column with the same value shares would pass all tests with a probability below 5 %, over all candidates for that
-    column.
+    column. One determinant is searched among up to 30,000 columns, two among up to 464, fewer if they have very many
+    values.
 
     A near-copy is a column of whose entropy at most a quarter is left when another column is known, such as the minutes
     of a call and its charge; less than a quarter where columns with many values would explain much by chance. Numbers
     are compared in their bins, where a quarter is left at a correlation of .995. :func:`analogical.relevance` treats a
-    column as a copy if at most 8 % are left. Near-copies cost a count of every pair of columns, and are searched among
-    up to 707 columns with up to 1,000 values each and 16,000 in all. On large tables they are searched on a part of the
-    rows; what is left is counted on all.
-
-    Each column costs a sort of its values and a pass over a few rows of all others, and with two determinants so does
-    every pair of columns. One determinant is searched among up to 30,000 columns, two among up to 464, fewer if they
-    have very many values; ``searched_one`` and ``searched_two`` say whether they were.
+    column as a copy if at most 8 % are left. Near-copies are searched among up to 707 columns with up to 1,000 values
+    each and 16,000 in all; on large tables on a part of the rows, and what is left is counted on all.
 
     Examples
     --------

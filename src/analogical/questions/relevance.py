@@ -122,57 +122,6 @@ class Relevance(Result):
 
     ``result["sex"]`` is one feature as a dictionary, ``len(result)`` the number of features.
 
-    Attributes
-    ----------
-    names : tuple of str
-        The features.
-    status : tuple of str
-        ``"effect"`` (``p_adjusted`` at most 1 - confidence), ``"none"`` (not so, and
-        ``effect_high`` at most 0.02), ``"unclear"`` (neither), ``"same"`` (a copy: see ``same_as``) or ``"constant"``.
-    effect : ndarray of float
-        How much the label shares differ between two values of the feature among rows that agree on the given
-        features: half the squared distance of the shares, averaged over pairs of rows. With two classes its square
-        root is the difference in label shares. 0 for no difference, NaN without pairs.
-    effect_low, effect_high : ndarray of float
-        Interval of ``effect``. The lower end is above 0 only if ``p_value`` is at most 1 - confidence.
-    p_value, p_adjusted : ndarray of float
-        P-value of no effect given the other features, and the same adjusted for the number of features: by the
-        Benjamini-Hochberg method, and by Holm's, which is stricter, for features that the search for the deciding set
-        did not choose. NaN where nothing is tested.
-    points : tuple of Points or None
-        For each feature the direction: how much more often the label occurs with one value than with another. For
-        numbers the highest vs. the lowest bin, otherwise the clearest difference from the most frequent value.
-    given : tuple of tuples of str
-        For each feature the features on which compared rows agree.
-    same_as : tuple of str or None
-        For each feature the given feature that it copies: no test can distinguish the two.
-    stand_ins : tuple of tuples of str
-        For each member of the deciding set the features that would predict nearly as well in its place.
-    deciding : tuple of str
-        The deciding set: features that together predict the label, none of which is redundant.
-    index : ndarray of float
-        Share of the compared pairs whose labels differ; NaN without pairs.
-    noise_rate : ndarray of float
-        The same share for rows that agree on the feature as well, in the same contexts; NaN where no rows repeat.
-    compared : ndarray of int
-        Pairs of rows that agree on the given features and differ on this one.
-    ari, pairs, changed : ndarray
-        The paper's index and its counts: pairs of rows that differ on this feature only, and how many of them have
-        different labels; ``ari`` is 0 for a constant feature and 2 if the feature varies but has no pairs.
-    paper_status : tuple of str
-        The paper's words: ``"relevant"`` (some pair changed its label), ``"irrelevant"`` (there are pairs and none
-        did), ``"constant"`` or ``"no-pairs"``.
-    feature_columns : tuple of FeatureColumn
-        Number of values, missing cells and bins of each feature.
-    label, classes : str, tuple
-        Name of the label, and its values.
-    n_rows : int
-        Rows.
-    settings : Settings
-        How it was computed.
-    notes : tuple of Note
-        What was done to the table before it was counted.
-
     Notes
     -----
     Intervals and p-values assume independent rows; use ``groups`` if they are not (several visits of a patient,
@@ -192,28 +141,54 @@ class Relevance(Result):
 
     label: str
     classes: tuple[Hashable, ...]
+    """The values of the label."""
     n_rows: int
     deciding: tuple[str, ...]
+    """The deciding set: features that together predict the label, none of which is redundant."""
     notes: tuple[Note, ...] = ()
+    """What was done to the table before it was counted."""
     settings: Settings
     names: tuple[str, ...] = per_entry("name")
+    """The features."""
     status: tuple[Status, ...] = per_entry()
+    """``"effect"`` (``p_adjusted`` at most 1 - confidence), ``"none"`` (not so, and ``effect_high`` at most 0.02),
+    ``"unclear"`` (neither), ``"same"`` (a copy: see ``same_as``) or ``"constant"``."""
     effect: Floats = per_entry()
+    """How much the label shares differ between two values of the feature among rows that agree on the given features:
+    half the squared distance of the shares, averaged over pairs of rows. With two classes its square root is the
+    difference in label shares. 0 for no difference, NaN without pairs."""
     effect_low: Floats = per_entry()
+    """Lower end of the interval of ``effect``; above 0 only if ``p_value`` is at most 1 - confidence."""
     effect_high: Floats = per_entry()
     p_value: Floats = per_entry()
+    """P-value of no effect given the other features; NaN where nothing is tested."""
     p_adjusted: Floats = per_entry()
+    """The same adjusted for the number of features: by the Benjamini-Hochberg method, and by Holm's, which is stricter,
+    for features that the search for the deciding set did not choose."""
     points: tuple[Points | None, ...] = per_entry()
+    """The direction: how much more often the label occurs with one value than with another. For numbers the highest
+    vs. the lowest bin, otherwise the clearest difference from the most frequent value."""
     given: tuple[tuple[str, ...], ...] = per_entry()
+    """For each feature the features on which compared rows agree."""
     same_as: tuple[str | None, ...] = per_entry()
+    """For each feature the given feature that it copies: no test can distinguish the two."""
     stand_ins: tuple[tuple[str, ...], ...] = per_entry()
+    """For each member of the deciding set the features that would predict nearly as well in its place."""
     index: Floats = per_entry()
+    """Share of the compared pairs whose labels differ; NaN without pairs."""
     noise_rate: Floats = per_entry()
+    """The same share for rows that agree on the feature as well, in the same contexts; NaN where no rows repeat."""
     compared: Ints = per_entry()
+    """Pairs of rows that agree on the given features and differ on this one."""
     ari: Floats = per_entry()
+    """The paper's index: 0 for a constant feature, and 2 if the feature varies but has no pairs."""
     pairs: Ints = per_entry()
+    """Pairs of rows that differ on this feature only."""
     changed: Ints = per_entry()
+    """How many of them have different labels."""
     paper_status: tuple[PaperStatus, ...] = per_entry()
+    """The paper's words: ``"relevant"`` (some pair changed its label), ``"irrelevant"`` (there are pairs and none did),
+    ``"constant"`` or ``"no-pairs"``."""
     feature_columns: tuple[FeatureColumn, ...] = per_entry("n_values", "n_missing", "edges")
 
     @property
@@ -233,13 +208,6 @@ class Relevance(Result):
 
         The order is total: effects by size, then unclear features by p-value, those with none, copies, and constant
         features; ties by column order.
-
-        Examples
-        --------
-        >>> from analogical import relevance
-        >>> rows = [(0, 0), (0, 1), (1, 0), (1, 1)] * 10
-        >>> relevance(rows, [a for a, b in rows], feature_names=["a", "b"]).ranking()
-        ['a', 'b']
         """
         return [self.names[i] for i in self.order()]
 
@@ -250,11 +218,10 @@ class Relevance(Result):
     def plot(self, ax: "Axes | None" = None, *, top: int = 20) -> "Axes":
         """Draw the size of every effect in percentage points as a bar with its interval, best first.
 
-        Blue bars are significant, grey ones are not. To the right of each bar are the size and the direction, with the
-        interval of the latter; a dash marks a constant feature, or one without pairs. At most ``top`` features are
-        shown, and never more than 20. Without ``ax``, a new figure is made.
+        Blue bars are significant, grey ones are not. On the right are the size and the direction, with the interval of
+        the latter; a dash marks a constant feature, or one without pairs. At most ``top`` features are shown, up to 20.
         """
-        from analogical.plot.features import plot_relevance
+        from analogical.plot.figures import plot_relevance
 
         return plot_relevance(self, ax, top=top)
 
@@ -273,16 +240,16 @@ def relevance(
     """Relevance of every feature for the label, given the others.
 
     First finds the *deciding set*: features that together predict the label, none of which is redundant. Then compares
-    rows that agree on this set and differ on one feature: if their labels differ more often than those of equal rows,
-    that feature has an effect.
+    rows that agree on it and differ on one feature: if their labels differ more often than those of equal rows, that
+    feature has an effect.
 
     Parameters
     ----------
     X : dataframe, 2-d array, list of rows or Study
         pandas, polars (lazy frames too) or pyarrow; numpy arrays; scipy sparse matrices; rows as lists or tuples.
-        Categories are compared for equality only, so their coding does not matter; numbers are binned first. Or a
-        :class:`analogical.Study`, alone: it has its label and its columns. Rows of a PySpark dataframe or of a DuckDB
-        relation stay where they are, and are counted there; ``y``, ``weights`` and ``groups`` then name columns.
+        Categories are compared for equality only; numbers are binned first. Or a :class:`analogical.Study`, alone: it
+        has its label and its columns. Of lazy frames, PySpark dataframes, DuckDB relations and Ibis tables, ``y``,
+        ``weights`` and ``groups`` name columns.
     y : array-like of shape (rows,), or name of a column
         The label, of any hashable kind and with two or more classes; or the name of a column of ``X``. A column of
         ``X`` that has the name of ``y`` and the same values is not a feature; ``notes`` says so.
@@ -299,9 +266,9 @@ def relevance(
         Threads, by joblib's conventions: None is one (or what ``joblib.parallel_config`` says), -1 one per processor.
         The result does not depend on it.
     **columns : options of columns
-        The roles of columns and how cells are encoded: ``weights``, ``groups``, ``features``, ``ignore``,
-        ``missing``, ``bins``, ``max_values``, ``ids``, ``bin_label``, ``date_parts``, ``fold_case`` and
-        ``feature_names``. :class:`analogical.ColumnOptions` describes each.
+        The roles of columns and how cells are encoded, which :class:`analogical.ColumnOptions` describes: ``weights``,
+        ``groups``, ``features``, ``ignore``, ``missing``, ``bins``, ``max_values``, ``ids``, ``bin_label``,
+        ``date_parts``, ``fold_case`` and ``feature_names``.
 
     Returns
     -------
@@ -331,10 +298,7 @@ def relevance(
         study = study_of(relevance, X, y, columns, duplicates=duplicates, n_jobs=n_jobs)
         settings = settings_of(study, check_given(given), check_confidence(confidence))
         question = "relevance", settings.given, settings.confidence
-        if question not in study.answers:
-            study.answers[question] = _relevance(study, settings, progress)
-        answer: Relevance = study.answers[question]
-        return answer
+        return study.once(question, lambda: _relevance(study, settings, progress))
 
 
 def settings_of(study: Study, given: Asked, confidence: float) -> Settings:

@@ -17,15 +17,14 @@ from analogical.columns.rules import ColumnOptions, asked_of, written_call
 from analogical.count.groups import count_cells
 from analogical.estimate.differences import crude_difference
 from analogical.questions.audit import Audit, audit
-from analogical.questions.compared import ComparedRows, ExampleRows
-from analogical.questions.evidence import Transition, list_transitions, name_pairs
+from analogical.questions.evidence import ComparedRows, ExampleRows, Transition, list_transitions, name_pairs
 from analogical.questions.interactions import Interaction, Interactions, find_features, interactions
 from analogical.questions.redundancies import Redundancies, redundancies
 from analogical.questions.relevance import DEFAULT_CONFIDENCE, Relevance, relevance
 from analogical.questions.select import Selection, select
 from analogical.study import Given, Study, study_of
 
-__all__ = ["MAX_PAIRED_VALUES", "Panel", "Report", "has_part", "report"]
+__all__ = ["MAX_PAIRED_VALUES", "Panel", "Report", "report"]
 
 MAX_PAIRED_VALUES = 32
 """Features with more values are not paired: testing them takes long, and a grid of them cannot be read."""
@@ -61,36 +60,6 @@ class Report(Result):
 
     ``report["sex"]`` is one feature as a dictionary, ``len(report)`` the number of features.
 
-    Attributes
-    ----------
-    relevance : Relevance
-        Every feature.
-    alone, alone_p : ndarray of float
-        Effect of each feature with nothing given, and its adjusted p-value, as in a univariate filter.
-    panels : tuple of Panel
-        The best features, one by one.
-    class_sizes : ndarray of int
-        Rows of each class.
-    shown_classes : tuple
-        The classes that panels tell apart: all, or the six most frequent ones.
-    redundancies : Redundancies
-        Redundant columns.
-    interactions : Interactions or None
-        Pairs of features that have an effect or are in the deciding set, and have up to 32 values; None with fewer than
-        two such features, and with groups.
-    together : tuple of Interaction
-        Label shares of the pairs that act together.
-    selection : Selection
-        The deciding set, with the gain of each member.
-    audits : tuple of Audit
-        One for each protected column.
-    title, source, command : str or None
-        Title of the page, source of the table, and the command that makes the page again.
-    versions : dict
-        Versions of the libraries.
-    reading : tuple of str
-        Notes on how the file was read.
-
     Examples
     --------
     >>> from analogical import load_table, report
@@ -103,21 +72,36 @@ class Report(Result):
     DERIVED = ("answer",)
 
     relevance: Relevance
+    """Every feature."""
     alone: Floats
+    """Effect of each feature with nothing given, as in a univariate filter."""
     alone_p: Floats
+    """Its adjusted p-value."""
     panels: tuple[Panel, ...]
+    """The best features, one by one."""
     class_sizes: Ints
+    """Rows of each class."""
     shown_classes: tuple[Any, ...]
+    """The classes that panels tell apart: all, or the six most frequent ones."""
     redundancies: Redundancies
     interactions: Interactions | None
+    """Pairs of features that have an effect or are in the deciding set, and have up to 32 values; None with fewer than
+    two such features, and with groups."""
     together: tuple[Interaction, ...]
+    """Label shares of the pairs that act together."""
     selection: Selection
+    """The deciding set, with the gain of each member."""
     audits: tuple[Audit, ...]
+    """One for each protected column."""
     title: str | None
     source: str | None
+    """Where the table came from."""
     command: str
+    """The command that makes the page again."""
     versions: dict[str, str]
+    """Versions of the libraries."""
     reading: tuple[str, ...] = ()
+    """Notes on how the file was read."""
     backend: str | None = None
 
     @property
@@ -149,21 +133,14 @@ class Report(Result):
         return "partly" if self.doubts() else "yes"
 
     def doubts(self) -> tuple[str, ...]:
-        """Why the table answers only partly; empty if it answers fully.
-
-        - "unclear": the status of some features is unclear
-        - "stand-ins": other features would do nearly as well in the deciding set
-        - "copies": some features are copies
-        - "few-compared": most features with a panel compare less than half of the rows
-        - "leak": a column may be the label under another name
-        """
+        """Why the table answers only partly; empty if it answers fully."""
         ranked = self.relevance
         shares = [panel.n_compared / ranked.n_rows for panel in self.panels if panel.n_compared]
         applies = {
             "unclear": "unclear" in ranked.status,
             "stand-ins": any(ranked.stand_ins),
             "copies": "same" in ranked.status,
-            "few-compared": bool(shares) and float(np.median(shares)) < 0.5,
+            "few-compared": bool(shares) and float(np.median(shares)) < 0.5,  # most panels, less than half of the rows
             "leak": any(note.kind == "leak" for note in ranked.notes),
         }
         return tuple(doubt for doubt, is_doubt in applies.items() if is_doubt)
@@ -243,7 +220,7 @@ def report(
     ('yes', ['sex', 'age', 'class'])
     >>> page.selection.features == page.relevance.deciding
     True
-    >>> pair = page.panels[0].changed_pair
+    >>> pair = page.panels[0].examples[0]
     >>> pair.context, pair.values, pair.labels
     ((('class', '3rd'), ('age', 'adult')), ('male', 'female'), ('no', 'yes'))
     >>> page.html.startswith("<!doctype html>")
@@ -259,8 +236,10 @@ def report(
     alone = relevance(study, given=[], confidence=confidence)
     class_sizes = study.label_sizes
     classes = sorted(np.argsort(-class_sizes, kind="stable")[:6].tolist())
-    keys, n_values = study.table.keys, study.table.n_values
-    pool = [keys[i] for i in range(study.n_features) if has_part(ranked, i) and n_values[i] <= MAX_PAIRED_VALUES]
+    parts = {*ranked.with_status("effect"), *ranked.deciding}
+    pool = [
+        table.keys[i] for i, name in enumerate(table.names) if name in parts and table.n_values[i] <= MAX_PAIRED_VALUES
+    ]
     pairs: Interactions | None = None
     together: tuple[Interaction, ...] = ()
     if study.n_groups is None and len(pool) > 1:  # tests of interactions assume independent rows
@@ -296,22 +275,16 @@ def report(
         versions={
             "analogical": version("analogical"),
             "python": platform.python_version(),
-            "numpy": version("numpy"),
-            "scipy": version("scipy"),
+            **{library: version(library) for library in ("numpy", "scipy")},
         },
         backend=table.backend,
     )
 
 
-def has_part(ranked: Relevance, i: int) -> bool:
-    """Whether a feature has an effect, or is in the deciding set."""
-    return ranked.status[i] == "effect" or ranked.names[i] in ranked.deciding
-
-
 def _panel(study: Study, ranked: Relevance, i: int, classes: Sequence[int]) -> Panel:
     """One feature: its values, how the label changes with them, and typical pairs of rows."""
     column, points = study.table.columns[i], ranked.points[i]
-    rows, compared = study.rows_of([i]), ComparedRows.of(study, i, ranked.settings.given)
+    rows, compared = study.rows_of([i]), ComparedRows(study, i, study.given_of(i, ranked.settings.given))
     by_class = count_cells(rows, [0])
     values, n_rows = study.table.named(i, range(len(column.values))), by_class.sum(axis=1).tolist()
     # Ties are broken by the text of the values, because libraries number the same categories in different ways.

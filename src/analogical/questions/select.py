@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -47,40 +47,6 @@ class Selection(Result):
 
     ``selection["age"]`` is one selected feature as a dictionary, ``len(selection)`` the number selected.
 
-    Attributes
-    ----------
-    features : tuple of str
-        The selected features, in order; without ``k`` the deciding set of :func:`analogical.relevance`.
-    gain : ndarray of float
-        Log-likelihood gain of each over those before it, in nats, each row predicted from the other rows. Negative if
-        the prediction gets worse.
-    explained : ndarray of float
-        Share of the uncertainty of the label that the features up to this one explain, 0 to 1. Features that come
-        ``"next"`` do not count.
-    why : tuple of str
-        ``"gain"`` (it gains at least ``need``), ``"interaction"`` (it does so only together with its ``partners``),
-        ``"significant"`` (it gains less, but is significant given the others) or ``"next"`` (neither; of the features
-        left it gains most).
-    partners : tuple of tuples of str
-        For each selected feature those that it interacts with, selected or not.
-    stop : int
-        Size of the deciding set: where the selection stops without ``k``.
-    need : float
-        The threshold for a gain: 2 ln(number of features that vary, at least 10).
-    next_feature, next_gain : str and float, or None
-        The next feature of the deciding set, or else the one with the largest gain, and its gain; None if all were
-        selected.
-    carried : tuple of Carried
-        Features that predict the label alone and gain less than ``need`` over the selected ones.
-    k : int or None
-        The number requested; None if the selection stopped by itself.
-    names : tuple of str
-        All candidate features.
-    label, classes, n_rows, notes
-        As in :class:`analogical.Relevance`.
-    n_classes : int
-        Number of classes after rare ones were merged.
-
     Examples
     --------
     >>> from analogical import load_table, select
@@ -92,20 +58,36 @@ class Selection(Result):
     ENTRIES = "features"
 
     features: tuple[str, ...] = per_entry("feature")
+    """The selected features, in order; without ``k`` the deciding set of :func:`analogical.relevance`."""
     gain: Floats = per_entry()
+    """Log-likelihood gain of each over those before it, in nats, each row predicted from the other rows. Negative if
+    the prediction gets worse."""
     explained: Floats = per_entry()
+    """Share of the uncertainty of the label that the features up to this one explain, 0 to 1. Features that come
+    ``"next"`` do not count."""
     why: tuple[Why, ...] = per_entry()
+    """``"gain"`` (it gains at least ``need``), ``"interaction"`` (it does so only together with its ``partners``),
+    ``"significant"`` (it gains less, but is significant given the others) or ``"next"`` (neither; of the features left
+    it gains most)."""
     partners: tuple[tuple[str, ...], ...] = per_entry()
+    """For each selected feature those that it interacts with, selected or not."""
     stop: int
+    """Size of the deciding set: where the selection stops without ``k``."""
     need: float
+    """The threshold for a gain: 2 ln(number of features that vary, at least 10)."""
     next_feature: str | None
+    """The next feature of the deciding set, or else the one with the largest gain; None if all were selected."""
     next_gain: float | None
     carried: tuple[Carried, ...]
+    """Features that predict the label alone and gain less than ``need`` over the selected ones."""
     k: int | None
+    """The number requested; None if the selection stopped by itself."""
     names: tuple[str, ...]
+    """All candidate features."""
     label: str
     classes: tuple[Hashable, ...]
     n_classes: int
+    """Number of classes after rare ones were merged."""
     n_rows: int
     notes: tuple[Note, ...] = ()
     backend: str | None = None
@@ -116,12 +98,11 @@ class Selection(Result):
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw what each selected feature adds to those before it, in the order selected.
 
-        The lines of the printed table. A bar is the share of the uncertainty of the label that the feature adds: blue
-        where its gain reaches the threshold, orange for features that act together, dark grey where the feature is
-        significant only, light grey where it gains too little. On the right is the share explained so far.
-        Without ``ax``, a new figure is made.
+        A bar is the share of the uncertainty of the label that the feature adds: blue where its gain reaches the
+        threshold, orange for features that act together, dark grey where the feature is significant only, light grey
+        where it gains too little. On the right is the share explained so far.
         """
-        from analogical.plot.features import plot_selection
+        from analogical.plot.figures import plot_selection
 
         return plot_selection(self, ax)
 
@@ -137,9 +118,8 @@ def select(
 ) -> Selection:
     """Select the features that predict the label best together.
 
-    The best features of a ranking may be redundant. This function asks which features predict the label best
-    *together*. Each row is predicted by the votes of the other rows that agree with it on the selected features.
-    Without ``k`` the answer is the deciding set of :func:`analogical.relevance`.
+    The best features of a ranking may be redundant. Here each row is predicted by the votes of the other rows that
+    agree with it on the selected features.
 
     Parameters
     ----------
@@ -160,18 +140,17 @@ def select(
     Notes
     -----
     A feature must gain 2 ln(n), n being the number of features (at least 10): few do so by chance. If no single feature
-    does, two or three are tried together. Then the set is refined: a member that gains little over the others is
-    removed, and an outside feature that predicts better replaces a member. Features that are significant given the set
-    are added.
+    does, two or three are tried together. Then a member that gains little over the others is removed, an outside
+    feature that predicts better replaces a member, and features that are significant given the set are added.
 
     With ``k``, members come in the order of their gains. If ``k`` separates features that act only together, the first
     of them is selected without its partners, and ``next_feature`` names the next one. After the deciding set come
     the features left, those with the largest gain first, copies of selected ones last.
 
-    The set is searched on at most 20,000 evenly spaced rows. The cost is one count of these rows for each feature and
-    step, plus a matrix product of all values of all features to screen pairs: in 1,500 rows half a minute at 11,000
-    features of three values. Of more features, and of more than about seventy for sets of three, those with the
-    largest gain alone are tried, and a note says how many. The search is greedy.
+    The set is searched on at most 20,000 evenly spaced rows, greedily. The cost is one count of these rows for each
+    feature and step, and a matrix product of all values to screen pairs: in 1,500 rows half a minute at 11,000 features
+    of three values. Of more features, and of more than about seventy for sets of three, those with the largest gain
+    alone are tried, and a note says how many.
 
     Examples
     --------
@@ -199,7 +178,10 @@ def select(
     voters = [step.column for step in chosen if step.why != "next"]
     inside = {int(study.owner[step.column]) for step in chosen}
     gains = {f: gain for f, gain in _gains_over(study, voters).items() if f not in inside}
-    next_one = _next_one(study, deciding[len(chosen) :], gains)
+    next_feature = _best(gains) if gains else None
+    next_gain = None if next_feature is None else gains[next_feature]
+    if len(chosen) < len(deciding):
+        next_feature, next_gain = int(study.owner[deciding[len(chosen)].column]), deciding[len(chosen)].gain
     return Selection(
         features=study.names_of([step.column for step in chosen]),
         gain=np.array([step.gain for step in chosen], dtype=np.float64),
@@ -208,8 +190,8 @@ def select(
         partners=tuple(study.names_of(step.partners) for step in chosen),
         stop=len(deciding),
         need=decider.need,
-        next_feature=study.name_of(next_one.feature),
-        next_gain=next_one.gain,
+        next_feature=study.name_of(next_feature),
+        next_gain=next_gain,
         carried=_carried(study, voters, gains),
         k=k,
         names=table.names,
@@ -229,7 +211,7 @@ def _deciding_steps(study: Study) -> list[Step]:
 
 
 def _next_steps(study: Study, chosen: Sequence[Step], n_wanted: int) -> list[Step]:
-    """The next features: those that gain enough, then the others."""
+    """The next features: those that gain enough, the others by gain, then copies, then constant features."""
     steps = list[Step]()
     members = [step.column for step in chosen]
     gains = _gains_over(study, members)
@@ -237,38 +219,16 @@ def _next_steps(study: Study, chosen: Sequence[Step], n_wanted: int) -> list[Ste
         members.append(_best(gains))
         steps.append(_last_step(study, members, "gain"))
         gains = _gains_over(study, members)
-    n_left = n_wanted - len(steps)
-    return [*steps, *_further_steps(study, members, gains, n_left)] if n_left else steps
-
-
-def _further_steps(study: Study, members: Sequence[int], gains: dict[int, float], n_wanted: int) -> list[Step]:
-    """Features that gain too little, the largest gain first; then copies, then constant features."""
     taken, copies = list[int](), list[int]()
     for feature in sorted(gains, key=lambda f: (-round(gains[f], 6), int(study.rank[f]))):
-        if len(taken) == n_wanted:
+        if len(taken) == n_wanted - len(steps):
             break
         is_copy = study.copied(feature, [*members, *taken]) is not None
         (copies if is_copy else taken).append(feature)
     constant = sorted(set(range(study.n_features)) - set(_varying(study)))
     value = study.decider.voting.follow(members, study.searched.together).value
-    return [Step(f, gains.get(f, 0.0), value, "next") for f in [*taken, *copies, *constant][:n_wanted]]
-
-
-class Next(NamedTuple):
-    """The feature that would be selected next, and its gain; None if all were selected."""
-
-    feature: int | None
-    gain: float | None
-
-
-def _next_one(study: Study, deciding: Sequence[Step], gains: dict[int, float]) -> Next:
-    """The first member of the deciding set that was not selected, or else the feature with the largest gain."""
-    if deciding:
-        return Next(int(study.owner[deciding[0].column]), deciding[0].gain)
-    if not gains:
-        return Next(None, None)
-    best = _best(gains)
-    return Next(best, gains[best])
+    left = [Step(f, gains.get(f, 0.0), value, "next") for f in [*taken, *copies, *constant]]
+    return [*steps, *left][:n_wanted]
 
 
 def _last_step(study: Study, members: Sequence[int], why: Why) -> Step:

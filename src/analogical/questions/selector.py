@@ -23,8 +23,6 @@ from analogical.study import Duplicates, Given, Study, check_given
 
 __all__ = ["AnalogicalSelector", "Dropped", "SelectionWarning"]
 
-Strategy = Literal["together", "ranking"]
-
 
 class SelectionWarning(UserWarning):
     """No feature passed the criteria, so none is kept.
@@ -141,7 +139,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         k: int | str | None = None,
         *,
         given: Given = "auto",
-        strategy: Strategy = "together",
+        strategy: Literal["together", "ranking"] = "together",
         threshold: float | None = None,
         confidence: float = DEFAULT_CONFIDENCE,
         features: Any = None,
@@ -186,7 +184,12 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             Which rows depend on each other, as in :func:`analogical.relevance`.
         """
         self._check_parameters()
-        _refuse_names(y=y, sample_weight=sample_weight, groups=groups)
+        for role, values in (("y", y), ("sample_weight", sample_weight), ("groups", groups)):
+            if isinstance(values, str):  # a selector takes values: a column of X would be in X at transform, too
+                raise InputError(
+                    f"{role}={values!r} names a column; give its values, X[{values!r}], and X without it,"
+                    f" X.drop(columns={values!r})."
+                )
         if is_frame(X):
             validate_data(self, X, skip_check_array=True)
         else:
@@ -238,26 +241,24 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             if status in ("constant", "same"):
                 dropped = Dropped(name, "constant") if same is None else Dropped(name, "same information", (same,))
                 self.dropped_ = (*self.dropped_, dropped)
-        order = result.order()
+        order, warning = result.order(), ""
         if self.k is None:
             order = order[np.array([status == "effect" for status in result.status])[order]]
             if not len(order):
                 p = result.p_adjusted[~np.isnan(result.p_adjusted)]
                 least = f"the smallest adjusted p-value is {p.min():.2g}" if len(p) else "none was tested"
-                self._warn(f"No feature has a significant effect ({least}), so none is kept. Set k to keep some.")
+                warning = f"No feature has a significant effect ({least}), so none is kept. Set k to keep some."
         if self.threshold is not None and len(order):
             order = order[result.effect[order] >= self.threshold]
             if not len(order):
                 best = float(np.nanmax(result.effect, initial=0.0))
-                self._warn(
+                warning = (
                     f"No feature has an effect of at least {self.threshold}, so none is kept; the largest is"
                     f" {best:.3g}. Lower threshold."
                 )
+        if warning:
+            warnings.warn(warning, SelectionWarning, stacklevel=3)
         self._chosen = order if self.k is None or self.k == "all" else order[: int(self.k)]
-
-    @staticmethod
-    def _warn(message: str) -> None:
-        warnings.warn(message, SelectionWarning, stacklevel=4)
 
     def _check_parameters(self) -> None:
         """Refuse parameters that cannot be meant."""
@@ -304,13 +305,3 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
-
-
-def _refuse_names(**given: Any) -> None:
-    """A selector takes values, not names of columns: what names a column would be in ``X`` at transform, too."""
-    for role, values in given.items():
-        if isinstance(values, str):
-            raise InputError(
-                f"{role}={values!r} names a column; give its values, X[{values!r}], and X without it,"
-                f" X.drop(columns={values!r})."
-            )

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from analogical.questions.audit import Audit, Difference
-from analogical.questions.compared import ExampleRows
-from analogical.questions.evidence import Evidence, Transition, Transitions
+from analogical.questions.evidence import Evidence, ExampleRows, Transition, Transitions
 from analogical.show.sentences import (
     NOT_ADJUSTED,
     NOT_CAUSES,

@@ -8,7 +8,7 @@ import numpy as np
 
 from analogical._results import entry_at
 from analogical._types import Ints
-from analogical.questions.compared import ExampleRows
+from analogical.questions.evidence import ExampleRows
 from analogical.questions.interactions import Interaction, Interactions
 from analogical.show.sentences import (
     NOT_ADJUSTED,
