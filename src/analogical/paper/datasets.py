@@ -19,16 +19,7 @@ from numpy.typing import NDArray
 from analogical.datasets import load_table
 from analogical.errors import InputError
 
-__all__ = [
-    "GENERATED",
-    "Dataset",
-    "dataset_of",
-    "describe_missing",
-    "download_datasets",
-    "find_folder",
-    "load_dataset",
-    "published",
-]
+__all__ = ["Dataset", "describe_missing", "download_datasets", "find_folder", "load_dataset", "published"]
 
 GENERATED = {
     "monks-1": "Monks1",
@@ -36,8 +27,6 @@ GENERATED = {
     "monks-3-rule": "Monks3, the 432 robots",
 }
 """Whole universes, generated from their rules, with their titles."""
-RELABELLED = ("breast-cancer-class", "primary-tumor-class")
-"""Files whose label is not the class, with the class as label."""
 
 
 class Dataset(NamedTuple):
@@ -98,9 +87,10 @@ def load_dataset(name: str, folder: Path | None = None) -> Dataset | None:
     if name in GENERATED:
         robots = np.array(list(np.ndindex(3, 3, 2, 3, 4, 2)))
         return dataset_of(GENERATED[name], robots, load_table(name.removesuffix("-rule")).y.astype(np.int64))
-    stem = name.removesuffix("-class") if name in RELABELLED else name
+    relabelled = ("breast-cancer-class", "primary-tumor-class")
+    stem = name.removesuffix("-class") if name in relabelled else name
     if stem not in published("files"):
-        known = ", ".join([*GENERATED, *published("files"), *RELABELLED])
+        known = ", ".join([*GENERATED, *published("files"), *relabelled])
         raise InputError(f"There is no dataset {name!r}; choose from {known}.")
     path = _path(stem, folder)
     if path is None:

@@ -182,18 +182,7 @@ def sample_rows(n_features: int, n_values: int, n_rows: int, rng: np.random.Gene
 def sample(
     function: str, n_features: int, n_values: int = 2, n_rows: int | None = None, seed: int | None = None
 ) -> tuple[Rows, NDArray[np.uint8]]:
-    """Rows and labels of one of the functions g1..g8.
-
-    Parameters
-    ----------
-    function : str
-        ``"g1"`` to ``"g8"``.
-    n_features, n_values : int
-        Shape of the universe.
-    n_rows : int, optional
-        Size of a uniform sample without replacement; the whole universe if not given.
-    seed : int, optional
-        Seed of the sample.
+    """Rows and labels of one of the functions g1..g8: the whole universe, or a uniform sample without replacement.
 
     Examples
     --------

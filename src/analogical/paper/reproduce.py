@@ -31,7 +31,7 @@ __all__ = ["FORMATS", "PARTS", "VARIANTS", "Reproduction", "refuse_foreign_folde
 PARTS = ("table1", "table2", "table3", "table4", "table5", "table6", "figure")
 """The parts of the paper that can be reproduced."""
 VARIANTS: tuple[Variant, ...] = ("as-published", "corrected")
-DIFFERS, UNKNOWN = "✗", "–"
+DIFFERS = "✗"
 
 
 class Reproduction(NamedTuple):
@@ -51,23 +51,8 @@ def reproduce(
 ) -> Reproduction:
     """Reproduce parts of the paper and write them to a folder, with a README.md to read first.
 
-    Parameters
-    ----------
-    parts : sequence of str
-        ``"table1"`` to ``"table6"`` and ``"figure"``.
-    out : path
-        Folder to write to; it is created if necessary.
-    variants : sequence of {"corrected", "as-published"}
-        Which experiments; both by default.
-    plan : Plan, optional
-        Repetitions (10), seed (0), processes (1) and progress (none).
-    data : path, optional
-        Folder with the paper's data files; by default that of the variable ANALOGICAL_DATA, if it is set.
-
-    Returns
-    -------
-    Reproduction
-        The tables, and the files that were written.
+    ``parts`` are some of :data:`PARTS`, ``variants`` some of :data:`VARIANTS`. The data files are read from the folder
+    ``data``, by default that of the variable ANALOGICAL_DATA, if it is set.
     """
     unknown = [part for part in parts if part not in PARTS]
     if unknown or not parts:
@@ -155,7 +140,7 @@ def _agreement(table: ReproducedTable) -> str:
 def _number(value: float | None, decimals: int | None, sd: float | None = None) -> str:
     """A number as text: integers without decimals; others with ``decimals``, or four significant digits."""
     if value is None:
-        return UNKNOWN
+        return "–"
     if sd:
         return f"{_number(value, decimals)} ± {_number(sd, decimals)}"
     if value == int(value):
@@ -179,37 +164,32 @@ def _grids(table: ReproducedTable) -> Iterator[list[list[str]]]:
                 lines["printed"].append(_number(cell.printed, decimals, cell.printed_sd) + mark)
                 lines["ours"].append(_number(cell.ours, decimals, sd))
                 lines["expected"].append(_number(cell.expected, decimals))
-            known = {what: line for what, line in lines.items() if what == "ours" or set(line) != {UNKNOWN}}
+            known = {what: line for what, line in lines.items() if what == "ours" or set(line) != {"–"}}
             grid += [[f"{row_title(row)}, {what}", *line] for what, line in known.items()]
         yield grid
 
 
 def as_markdown(table: ReproducedTable) -> str:
     """The table for reading, with printed, computed and expected values below each other."""
-    parts = [f"# {texts()[table.name]['title']}", "", f"Variant: **{table.variant}**. {_about(table)}", ""]
-    parts += [line for note in table.notes for line in (f"> {note}", "")]
-    parts += [_agreement(table), ""]
-    for grid in _grids(table):
-        parts += [*_markdown_table(grid), ""]
-    return "\n".join(parts)
+    head = f"# {texts()[table.name]['title']}\n\nVariant: **{table.variant}**. {_about(table)}"
+    notes = [f"> {note}" for note in table.notes]
+    return "\n\n".join([head, *notes, _agreement(table), *map(_markdown_table, _grids(table))]) + "\n"
 
 
 def as_latex(table: ReproducedTable) -> str:
     """The table for a paper; needs the package booktabs."""
-    parts = [
-        f"% {texts()[table.name]['title']}",
-        f"% Variant: {table.variant}. A printed number that differs is set bold.",
-    ]
+    title = texts()[table.name]["title"]
+    text = f"% {title}\n% Variant: {table.variant}. A printed number that differs is set bold.\n"
     for grid in _grids(table):
         header, *lines = (" & ".join(map(_latex_cell, words)) + r" \\" for words in grid)
-        parts += [r"\begin{tabular}{l" + "r" * (len(grid[0]) - 1) + "}", r"\toprule", header, r"\midrule"]
-        parts += [*lines, r"\bottomrule", r"\end{tabular}", ""]
-    return "\n".join(parts)
+        rows = [r"\toprule", header, r"\midrule", *lines, r"\bottomrule", r"\end{tabular}"]
+        text += "\n".join([r"\begin{tabular}{l" + "r" * (len(grid[0]) - 1) + "}", *rows]) + "\n\n"
+    return text.removesuffix("\n")
 
 
 def _latex_cell(word: str) -> str:
     text = word.removesuffix(f" {DIFFERS}")
-    for sign, escape in {"χ²": r"$\chi^2$", "±": r"$\pm$", UNKNOWN: "--", "%": r"\%", "_": r"\_"}.items():
+    for sign, escape in {"χ²": r"$\chi^2$", "±": r"$\pm$", "–": "--", "%": r"\%", "_": r"\_"}.items():
         text = text.replace(sign, escape)
     return text if text == word or not word.endswith(DIFFERS) else rf"\textbf{{{text}}}"
 
@@ -247,10 +227,10 @@ FORMATS = {"md": as_markdown, "csv": as_csv, "json": as_json, "tex": as_latex}
 """Writers by file extension."""
 
 
-def _markdown_table(rows: Sequence[list[str]], words: Sequence[int] = (0,)) -> list[str]:
-    """Lines of a table, the header first; columns are numbers, except those of ``words``."""
+def _markdown_table(rows: Sequence[list[str]], words: Sequence[int] = (0,)) -> str:
+    """A table, the header first; columns are numbers, except those of ``words``."""
     rule = ["---" if column in words else "---:" for column in range(len(rows[0]))]
-    return [f"| {' | '.join(cells)} |" for cells in (rows[0], rule, *rows[1:])]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (rows[0], rule, *rows[1:]))
 
 
 # ---------------------------------------------------------------- the page to read first
@@ -258,46 +238,38 @@ def _markdown_table(rows: Sequence[list[str]], words: Sequence[int] = (0,)) -> l
 
 def as_page(tables: Sequence[ReproducedTable], figures: Sequence[Variant], plan: Plan) -> str:
     """The page to read first: how to read the results, what agrees and what differs; and the variants drawn."""
-    parts = [
-        texts()["title"],
-        "",
-        f"Written by `analogical reproduce` with {plan.repetitions} repetitions and seed {plan.seed}.",
-        "",
-        texts()["reading"],
-    ]
+    run = f"Written by `analogical reproduce` with {plan.repetitions} repetitions and seed {plan.seed}."
+    parts = [f"{texts()['title']}\n\n{run}\n\n{texts()['reading']}"]
     if tables:
         rows = [["table", "variant", "agree", "of", "files"]]
         for table in tables:
             kind = "arithmetic" if table.name == "table5" else table.variant
             links = ", ".join(f"[{ending}]({_stem(table)}.{ending})" for ending in FORMATS)
             rows.append([table.name, kind, *(f"{n:,}" for n in table.agreement()), links])
-        parts += ["## Printed numbers that agree", "", *_markdown_table(rows, words=(0, 1, 4)), ""]
+        parts.append(f"## Printed numbers that agree\n\n{_markdown_table(rows, words=(0, 1, 4))}\n")
     for table in tables:
-        heading = texts()[table.name]["title"] + ("" if table.name == "table5" else f"; {table.variant}")
-        parts += [f"## {heading}", "", _about(table), "", _agreement(table)]
-        parts += [line for note in table.notes for line in ("", f"> {note}")]
-        parts += [*_differences(table), "", f"All cells: [{_stem(table)}.md]({_stem(table)}.md)", ""]
+        title, file = texts()[table.name]["title"], f"{_stem(table)}.md"
+        notes = [f"> {note}" for note in table.notes]
+        content = [_about(table), _agreement(table), *notes, *_differences(table), f"All cells: [{file}]({file})"]
+        heading = title if table.name == "table5" else f"{title}; {table.variant}"
+        parts.append("\n\n".join([f"## {heading}", *content]) + "\n")
     for variant in figures:
         picture = f"![Bar charts of g8, {variant}](figure-{variant}.png)"
-        parts += [f"## Figure: four methods on g8; {variant}", "", picture, ""]
+        parts.append(f"## Figure: four methods on g8; {variant}\n\n{picture}\n")
     return "\n".join(parts)
 
 
 def _differences(table: ReproducedTable, most: int = 12) -> list[str]:
-    """The cells that differ most, relative to what chance allows."""
+    """The cells that differ most, relative to what chance allows: a table, and how many there are."""
     cells = [cell for cell in table.cells if cell.verdict == "differs"]
-    if not cells:
-        return []
     cells.sort(key=lambda cell: -abs((cell.printed or 0) - (cell.reference or 0)) / (cell.bound or 1))
     rows = [[DIFFERS, "printed", "ours", "expected", "may differ by"]]
     for cell in cells[:most]:
         numbers = (cell.printed, cell.ours, cell.expected, cell.bound)
-        shown = (UNKNOWN if number is None else f"{number:.4g}" for number in numbers)
+        shown = ("–" if number is None else f"{number:.4g}" for number in numbers)
         rows.append([f"{cell.group}, {row_title(cell.row)}, {cell.column}", *shown])
-    lines = ["", *_markdown_table(rows)]
-    if len(cells) > most:
-        lines += ["", f"These are the {most} largest of {len(cells):,} differences."]
-    return lines
+    more = [f"These are the {most} largest of {len(cells):,} differences."] if len(cells) > most else []
+    return [_markdown_table(rows), *more] if cells else []
 
 
 # ---------------------------------------------------------------- the figure

@@ -28,6 +28,8 @@ __all__ = ["Plan", "PrintedCell", "ReproducedTable", "Variant", "build_table"]
 
 Variant = Literal["as-published", "corrected"]
 Data = dict[str, Dataset]
+Sample = tuple[str, int, int, int]
+"""Function, features, values and rows of a sample of the function's universe."""
 
 PAPER_RUNS = 10
 """Repetitions behind every printed average."""
@@ -35,8 +37,6 @@ Z = 3.0
 """Two numbers agree if they lie within three standard errors, plus the rounding error of the printed one."""
 K = 4
 """Features that a method may choose for Table 3."""
-SHAPES = {"table4": (10, 2), "table6": (15, 3)}
-"""Features and values of the universes that these tables draw samples of."""
 
 
 @dataclass(frozen=True)
@@ -427,11 +427,11 @@ def _stability(name: str, variant: Variant, plan: Plan) -> list[PrintedCell]:
     The corrected Table 6 also has how often the relevant features rank first.
     """
     cells: list[PrintedCell] = []
-    for case, runs in run_samples(name, plan).items():
-        function, size = case.split()
+    for sample, runs in run_samples(name, plan).items():
+        function, size = sample[0], str(sample[-1])
         printed = published(name)[function][size]
         means, sds = (printed["mean"], printed["sd"]) if name == "table6" else (printed, [None] * len(printed))
-        known = expectation(function, *SHAPES[name], int(size))
+        known = expectation(*sample)
         scores, expected = runs, known.mean
         if variant == "corrected":
             scores, expected = np.where(runs == 2, np.nan, runs), known.index
@@ -457,15 +457,16 @@ def share_on_top(runs: Floats, relevant: Bools) -> float | None:
 
 
 @lru_cache(maxsize=2)  # both variants read the same samples
-def run_samples(name: str, plan: Plan) -> dict[str, Floats]:
-    """The paper's index on every sample of a table, of shape (repetitions, features), by function and size."""
-    cases = {f"{g} {size}": (g, *SHAPES[name], int(size)) for g, sizes in published(name).items() for size in sizes}
-    return {case: np.array(scores) for case, scores in repeat(_score_sample, cases, plan, name).items()}
+def run_samples(name: str, plan: Plan) -> dict[Sample, Floats]:
+    """The paper's index on every sample of a table, of shape (repetitions, features)."""
+    shape = (10, 2) if name == "table4" else (15, 3)
+    samples = {f"{g} {size}": (g, *shape, int(size)) for g, sizes in published(name).items() for size in sizes}
+    return {samples[key]: np.array(runs) for key, runs in repeat(_score_sample, samples, plan, name).items()}
 
 
-def _score_sample(case: tuple[str, int, int, int], rng: np.random.Generator) -> Floats:
-    rows = sample_rows(*case[1:], rng)
-    return paper_index(rows, FUNCTIONS[case[0]](rows))
+def _score_sample(sample: Sample, rng: np.random.Generator) -> Floats:
+    rows = sample_rows(*sample[1:], rng)
+    return paper_index(rows, FUNCTIONS[sample[0]](rows))
 
 
 # ---------------------------------------------------------------- Table 5: arithmetic
