@@ -232,9 +232,9 @@ def _scores(name: str, variant: Variant, data: Data, plan: Plan) -> list[Printed
                 if method == "ari" and (name == "table1" or key in GENERATED):
                     expected = normalise(paper_index(dataset.codes, dataset.labels))
             printed = published(name).get(key, {}).get(method, [None] * len(ours))
+            share = 1 / PAPER_RUNS + (1 / plan.repetitions if np.isnan(expected).any() else 0)
             for i, column in enumerate(dataset.feature_names):
                 sd = _spread(shares[:, i]) or 0.0
-                share = 1 / PAPER_RUNS + (1 / plan.repetitions if np.isnan(expected[i]) else 0)
                 bound = estimated_bound(sd, plan.repetitions, share=share)
                 numbers = printed[i], _known(ours[i]), sd, _known(expected[i]), bound
                 cells.append(PrintedCell(dataset.title, method, column, *numbers))
@@ -397,8 +397,7 @@ def _folds(dataset: Dataset, rng: np.random.Generator) -> list[tuple[Positions, 
     from sklearn.model_selection import StratifiedKFold
 
     splitter = StratifiedKFold(n_splits=10, shuffle=True, random_state=int(rng.integers(2**31)))
-    with warnings.catch_warnings():  # some classes have fewer rows than folds
-        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # some classes have fewer rows than folds
         return list(splitter.split(dataset.codes, dataset.labels))
 
 
@@ -406,14 +405,12 @@ def _accuracy(
     X: NDArray[Any], X_test: NDArray[Any], y: Labels, fold: tuple[Positions, Positions], *, max_iter: int = 1000
 ) -> float:
     """Test accuracy of a logistic regression; without columns, of the most frequent class."""
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
     train, test = fold
     if X.shape[1] == 0:
         return float((y[test] == np.bincount(y[train]).argmax()).mean())
-    with warnings.catch_warnings():  # the published runs stop after 100 steps, converged or not
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # the published runs may not have converged
         model = LogisticRegression(max_iter=max_iter).fit(X[train], y[train])
     return float((model.predict(X_test[test]) == y[test]).mean())
 
