@@ -338,8 +338,9 @@ def write_markdown(results: dict[str, Any]) -> str:
         "",
         "## Two SNPs that act only together",
         "",
-        "1,500 rows of genotypes, the label is the exclusive or of two of them (whether a minor allele is there), one"
-        " label of ten is wrong: in how many tables the deciding set of `select(X, y)` is the pair,"
+        "An exhaustive epistasis scan: `select` screens all pairs, which MultiSURF only approximates by nearest"
+        " neighbours. 1,500 rows of genotypes, the label is the exclusive or of two of them (whether a minor allele is"
+        " there), one label of ten is wrong: in how many tables the deciding set of `select(X, y)` is the pair,"
         " or the pair has the two largest scores of MultiSURF; median processor seconds, of all threads together, and"
         " peak memory of one process. The machine was shared with other work, so times are rough. A method has"
         f" {PAIR_SECONDS} s of elapsed time, and is left out of wider tables once it took longer.",

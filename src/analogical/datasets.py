@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from analogical.errors import InputError
 __all__ = ["WEIGHTS", "BuiltInTable", "load_table", "table_names"]
 
 
+Recipe = tuple[tuple[str, ...], str, Callable[[], Iterable[tuple[Any, ...]]]]
+"""How a table is made: its columns (the label last), its source, and its rows with their counts."""
 WEIGHTS = "count"
 """Name of the column of weights in a table's frame."""
 
@@ -167,37 +169,24 @@ def _titanic() -> Iterator[tuple[Any, ...]]:
                 yield cabin, sex, age, survived, count
 
 
-class _Recipe(NamedTuple):
-    """How a table is made: its columns (the label last), its source, and its rows with their counts."""
-
-    columns: tuple[str, ...]
-    source: str
-    rows: Callable[[], Iterable[tuple[Any, ...]]]
+def _monks_table(rule: Callable[[tuple[int, ...]], bool], text: str) -> Recipe:
+    source = f"Thrun et al. 1991, The MONK's Problems; all 432 robots, from the rule: {text}"
+    return (*_MONKS_VALUES, "class"), source, partial(_monks, rule)
 
 
-def _monks_recipe(rule: Callable[[tuple[int, ...]], bool], text: str) -> _Recipe:
-    return _Recipe(
-        (*_MONKS_VALUES, "class"),
-        f"Thrun et al. 1991, The MONK's Problems; all 432 robots, from the rule: {text}",
-        partial(_monks, rule),
-    )
-
-
-_TABLES: dict[str, _Recipe] = {
-    "monks-1": _monks_recipe(lambda a: a[0] == a[1] or a[4] == 1, "head_shape = body_shape, or jacket_color = red"),
-    "monks-2": _monks_recipe(
-        lambda a: sum(code == 1 for code in a) == 2, "exactly two features have their first value"
-    ),
-    "monks-3": _monks_recipe(
+_TABLES: dict[str, Recipe] = {
+    "monks-1": _monks_table(lambda a: a[0] == a[1] or a[4] == 1, "head_shape = body_shape, or jacket_color = red"),
+    "monks-2": _monks_table(lambda a: sum(code == 1 for code in a) == 2, "exactly two features have their first value"),
+    "monks-3": _monks_table(
         lambda a: (a[4] == 3 and a[3] == 1) or (a[4] != 4 and a[1] != 3),
         "jacket_color = green and holding = sword, or jacket_color not blue and body_shape not octagon",
     ),
-    "berkeley": _Recipe(
+    "berkeley": (
         ("department", "gender", "admitted"),
         "Bickel, Hammel, O'Connell 1975, Science 187; six largest departments, fall 1973",
         _berkeley,
     ),
-    "titanic": _Recipe(
+    "titanic": (
         ("class", "sex", "age", "survived"),
         "Dawson 1995, J. of Statistics Education 3(3), after the British Board of Trade 1912",
         _titanic,

@@ -1,7 +1,7 @@
 """Relevance methods behind one interface: codes and labels in, one score per feature out.
 
 NaN means that the method has no evidence for the feature; otherwise a higher score means more relevant. A new method
-is one more entry in :data:`METHODS`.
+is one more function here, marked by :func:`_method`.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,6 +24,7 @@ __all__ = ["MAX_ROWS", "METHODS", "Method", "choose_methods", "normalise", "one_
 Codes = NDArray[Any]
 """Shape (rows, features); whole numbers from 0, compared for equality only."""
 Labels = NDArray[Any]
+Score = Callable[[CodedRows, np.random.Generator], Floats]
 
 MAX_ROWS = 3_000
 """Rows that slow methods are given by default."""
@@ -48,13 +49,11 @@ class Method:
     name: str
     title: str
     about: str
-    score: Callable[[CodedRows, np.random.Generator], Floats] | None
+    score: Score | None
     """One score per feature; None if the method needs the table itself, as ours does to bin numbers again."""
-    is_slow: bool = False
-    """Whether large tables have to be sampled."""
     costs: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Seconds of one core per feature, per row and feature, and per pair of rows and feature, a little high. Nothing is
-    timed, so that the methods left out do not depend on the load of the machine."""
+    """Seconds of one core per feature, per row and feature, and per pair of rows and feature, a little high; 0 for a
+    fast method. Nothing is timed, so that the methods left out do not depend on the load of the machine."""
     package: str | None = None
     """Module of the optional extra ``compare`` that the method needs."""
 
@@ -73,6 +72,11 @@ class Method:
     def is_available(self) -> bool:
         """Whether the library that the method needs is installed."""
         return self.package is None or find_spec(self.package) is not None
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether large tables have to be sampled."""
+        return any(self.costs)
 
     def seconds(self, n_rows: int, n_features: int) -> float:
         """About how long the method takes."""
@@ -104,14 +108,35 @@ def _coded(codes: Codes, labels: Labels, weights: Ints | None = None) -> CodedRo
 
 # ---------------------------------------------------------------- the methods
 
+METHODS = {
+    "effect": Method(
+        "effect",
+        "Effect",
+        "size of the effect given the deciding set, ranked as score does: effects by size, then unclear ones by p",
+        score=None,
+    )
+}
+"""The methods by name, in the order in which they are shown."""
 
+
+def _method(name: str, title: str, about: str, **options: Any) -> Callable[[Score], Score]:
+    """Make a method of the function that scores the features."""
+
+    def add(score: Score) -> Score:
+        METHODS[name] = Method(name, title, about, score, **options)
+        return score
+
+    return add
+
+
+@_method("ari", "ARI", "share of pairs that differ on this feature only whose labels differ")
 def _ari(rows: CodedRows, _: np.random.Generator) -> Floats:
-    """The paper's index; NaN without pairs."""
     return score_pairs(count_pairs(rows))
 
 
+@_method("chi2", "χ²", "Pearson's chi-square of the feature's values and the label")
 def _chi_square(rows: CodedRows, _: np.random.Generator) -> Floats:
-    """Pearson's chi-square statistic; NaN with a single class. Textbook: scipy.stats.chi2_contingency."""
+    """NaN with a single class. Textbook: scipy.stats.chi2_contingency."""
     scores = np.full(rows.n_features, np.nan)
     for feature in range(rows.n_features):
         sizes, value, of_value, of_label = _cells(rows, feature)
@@ -125,8 +150,9 @@ def _chi_square(rows: CodedRows, _: np.random.Generator) -> Floats:
     return scores
 
 
+@_method("mi", "MI", "mutual information of the feature and the label")
 def _mutual_information(rows: CodedRows, _: np.random.Generator) -> Floats:
-    """Mutual information in nats. Textbook: sklearn.metrics.mutual_info_score."""
+    """In nats. Textbook: sklearn.metrics.mutual_info_score."""
     scores = np.zeros(rows.n_features)
     for feature in range(rows.n_features):
         sizes, _value, of_value, of_label = _cells(rows, feature)
@@ -149,15 +175,26 @@ def _cells(rows: CodedRows, feature: int) -> tuple[Floats, Positions, Floats, Fl
     return sizes, value, of_value, of_label
 
 
+@_method(
+    "forest",
+    "Forest",
+    "impurity importance in a random forest of 100 trees on indicators (scikit-learn)",
+    costs=(0, 4e-6, 0),
+)
 def _forest(rows: CodedRows, rng: np.random.Generator) -> Floats:
-    """Impurity importance in scikit-learn's random forest on indicator columns, summed by feature."""
     from sklearn.ensemble import RandomForestClassifier
 
-    indicators, owner = one_hot(rows.codes)
+    indicators, owner = one_hot(rows.codes)  # the importance of a feature is the sum of that of its indicators
     model = RandomForestClassifier(random_state=int(rng.integers(2**31)), n_jobs=1).fit(indicators, rows.labels)
     return np.bincount(owner, weights=model.feature_importances_, minlength=rows.n_features).astype(np.float64)
 
 
+@_method(
+    "permutation",
+    "Permutation",
+    "accuracy that such a forest loses on held-out rows if the feature is permuted (scikit-learn)",
+    costs=(0.06, 5e-5, 0),
+)
 def _permutation(rows: CodedRows, rng: np.random.Generator) -> Floats:
     """Accuracy that the same forest, fitted on two thirds of the rows, loses on the others if a feature is permuted."""
     from sklearn.ensemble import RandomForestClassifier
@@ -175,30 +212,14 @@ def _permutation(rows: CodedRows, rng: np.random.Generator) -> Floats:
     return np.asarray(found.importances_mean, dtype=np.float64)
 
 
-def _relieff(rows: CodedRows, _: np.random.Generator) -> Floats:
-    """ReliefF with 10 neighbours, every feature and the label treated as categories, by scikit-rebate.
-
-    NaN with more than 100 classes: most have too few rows for neighbours, and it would take minutes.
-    """
-    from skrebate import ReliefF
-
-    class_sizes = np.bincount(rows.labels)
-    class_sizes = class_sizes[class_sizes > 0]  # a sample of rows may lack some classes
-    if len(class_sizes) > 100:
-        return np.full(rows.n_features, np.nan)
-    model = ReliefF(
-        n_features_to_select=rows.n_features,
-        n_neighbors=max(1, min(10, int(class_sizes.min()) - 1)),
-        categorical_features=list(range(rows.n_features)),
-        label_type="binary" if len(class_sizes) == 2 else "multiclass",
-        n_jobs=1,
-    )
-    model.fit(rows.codes.astype(np.float64), rows.labels.astype(np.int64))
-    return np.asarray(model.feature_importances_, dtype=np.float64)
-
-
+@_method(
+    "relief",
+    "Relief",
+    "Kira and Rendell's Relief over all rows, averaged over equally near neighbours",
+    costs=(0, 0, 1.5e-9),
+)
 def _relief(rows: CodedRows, _: np.random.Generator) -> Floats:
-    """Relief of Kira and Rendell (1992): differences to the nearest miss, minus differences to the nearest hit.
+    """Relief (1992): differences to the nearest miss, minus differences to the nearest hit.
 
     Every row is an anchor, no row is its own neighbour, and equally near rows are averaged, so the result does not
     depend on a seed or on the order of the rows.
@@ -221,6 +242,29 @@ def _relief(rows: CodedRows, _: np.random.Generator) -> Floats:
     return np.bincount(owner, weights=total, minlength=codes.shape[1]) / len(codes)
 
 
+@_method("relieff", "ReliefF", "ReliefF with 10 neighbours (scikit-rebate)", costs=(0, 0, 5e-8), package="skrebate")
+def _relieff(rows: CodedRows, _: np.random.Generator) -> Floats:
+    """Every feature and the label are categories.
+
+    NaN with more than 100 classes: most have too few rows for neighbours, and it would take minutes.
+    """
+    from skrebate import ReliefF
+
+    class_sizes = np.bincount(rows.labels)
+    class_sizes = class_sizes[class_sizes > 0]  # a sample of rows may lack some classes
+    if len(class_sizes) > 100:
+        return np.full(rows.n_features, np.nan)
+    model = ReliefF(
+        n_features_to_select=rows.n_features,
+        n_neighbors=max(1, min(10, int(class_sizes.min()) - 1)),
+        categorical_features=list(range(rows.n_features)),
+        label_type="binary" if len(class_sizes) == 2 else "multiclass",
+        n_jobs=1,
+    )
+    model.fit(rows.codes.astype(np.float64), rows.labels.astype(np.int64))
+    return np.asarray(model.feature_importances_, dtype=np.float64)
+
+
 def one_hot(codes: Codes, fewest: int = 1) -> tuple[Floats, Positions]:
     """Indicator columns, one per value with at least ``fewest`` rows, and the feature of each.
 
@@ -238,56 +282,6 @@ def one_hot(codes: Codes, fewest: int = 1) -> tuple[Floats, Positions]:
     return np.concatenate(parts, axis=1).astype(np.float64), owner
 
 
-METHODS = {
-    method.name: method
-    for method in (
-        Method(
-            "effect",
-            "Effect",
-            "size of the effect given the deciding set, ranked as score does: effects by size, then unclear ones by p",
-            None,
-        ),
-        Method("ari", "ARI", "share of pairs that differ on this feature only whose labels differ", _ari),
-        Method("chi2", "χ²", "Pearson's chi-square of the feature's values and the label", _chi_square),
-        Method("mi", "MI", "mutual information of the feature and the label", _mutual_information),
-        Method(
-            "forest",
-            "Forest",
-            "impurity importance in a random forest of 100 trees on indicators (scikit-learn)",
-            _forest,
-            is_slow=True,
-            costs=(0.0, 4e-6, 0.0),
-        ),
-        Method(
-            "permutation",
-            "Permutation",
-            "accuracy that such a forest loses on held-out rows if the feature is permuted (scikit-learn)",
-            _permutation,
-            is_slow=True,
-            costs=(0.06, 5e-5, 0.0),
-        ),
-        Method(
-            "relief",
-            "Relief",
-            "Kira and Rendell's Relief over all rows, averaged over equally near neighbours",
-            _relief,
-            is_slow=True,
-            costs=(0.0, 0.0, 1.5e-9),
-        ),
-        Method(
-            "relieff",
-            "ReliefF",
-            "ReliefF with 10 neighbours (scikit-rebate)",
-            _relieff,
-            is_slow=True,
-            costs=(0.0, 0.0, 5e-8),
-            package="skrebate",
-        ),
-    )
-}
-"""The methods by name, in the order in which they are shown."""
-
-
 def choose_methods(names: Sequence[str] | None = None) -> tuple[Method, ...]:
     """The methods of these names; without names, all of them.
 
@@ -296,8 +290,7 @@ def choose_methods(names: Sequence[str] | None = None) -> tuple[Method, ...]:
     >>> [method.title for method in choose_methods(["mi", "ari"])]
     ['MI', 'ARI']
     """
-    if names is None:
-        return tuple(METHODS.values())
+    names = tuple(METHODS) if names is None else names
     unknown = [name for name in names if name not in METHODS]
     if unknown or not names:
         what = f"There is no method {unknown[0]!r}" if unknown else "No method was named"

@@ -29,18 +29,15 @@ def test_more_repetitions_keep_the_first_ones():
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_runs_keep_their_order_and_show_their_progress(n_jobs, capsys):
     plan = Plan(repetitions=2, n_jobs=n_jobs, progress=True)
-    runs = repeat(lambda case, rng: (case, int(rng.integers(99))), {("a", "x"): 3, ("b",): 1}, plan, "draws")
-    drawn = {key: [int(rng.integers(99)) for rng in plan.generators(*key)] for key in runs}
-    assert runs == {
-        ("a", "x"): [(3, number) for number in drawn["a", "x"]],
-        ("b",): [(1, number) for number in drawn["b",]],
-    }
+    runs = repeat(lambda case, rng: (case, int(rng.integers(99))), {"a x": 3, "b": 1}, plan, "draws")
+    drawn = {key: [int(rng.integers(99)) for rng in plan.generators("draws", *key.split())] for key in runs}
+    assert runs == {"a x": [(3, number) for number in drawn["a x"]], "b": [(1, number) for number in drawn["b"]]}
     lines = capsys.readouterr().err.split("\r")
     assert [line.strip() for line in lines if line] == [f"draws: {n} of 4" for n in (1, 2, 3, 4)]
 
 
 def test_runs_are_silent_by_default(capsys):
-    repeat(lambda case, _: case, {("a",): 3}, Plan(repetitions=2), "draws")
+    repeat(lambda case, _: case, {"a": 3}, Plan(repetitions=2), "draws")
     assert capsys.readouterr().err == ""
 
 

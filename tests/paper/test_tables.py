@@ -143,9 +143,9 @@ def test_nothing_chosen_means_the_most_frequent_class():
 
 
 def test_at_most_k_features_with_a_positive_score_are_chosen():
-    assert best_features(np.array([0.1, 0.2, 0.3, 0.4, 0.5])).tolist() == [1, 2, 3, 4]
-    assert best_features(np.array([0.1, 0.0, np.nan, -1.0])).tolist() == [0]
-    assert best_features(np.array([0.5, 0.5, 0.5]), k=2).tolist() == [0, 1]
+    assert best_features(np.array([0.1, 0.2, 0.3, 0.4, 0.5])) == (1, 2, 3, 4)
+    assert best_features(np.array([0.1, 0.0, np.nan, -1.0])) == (0,)
+    assert best_features(np.array([0.5, 0.5, 0.5]), k=2) == (0, 1)
 
 
 def test_every_relevant_feature_must_score_higher_to_be_on_top():
@@ -154,10 +154,10 @@ def test_every_relevant_feature_must_score_higher_to_be_on_top():
         [0.2, np.nan, np.nan, 0.1],
         [0.2, 0.1, 0.1, 0.0],
     ]  # no evidence is the lowest score
-    relevant = [True, True, False, False]
+    relevant = np.array([True, True, False, False])
     assert [share_on_top(np.array([run]), relevant) for run in runs] == [1, 0, 0]
     assert share_on_top(np.array(runs), relevant) == pytest.approx(1 / 3)
-    assert share_on_top(np.array(runs), [True] * 4) is None
+    assert share_on_top(np.array(runs), np.ones(4, bool)) is None
 
 
 def test_table_5_is_right_but_for_the_last_three_percentages():

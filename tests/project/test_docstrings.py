@@ -42,7 +42,7 @@ PUBLIC = public_objects()
 def test_the_walk_sees_what_is_public():
     assert {"analogical.questions.relevance.relevance", "analogical.rivals.Method"} <= set(PUBLIC)
     assert {thing.__name__ for thing in PUBLIC.values()} >= set(analogical.__all__)
-    assert set(public_methods(PUBLIC["analogical.rivals.Method"])) == {"is_available", "seconds"}
+    assert set(public_methods(PUBLIC["analogical.rivals.Method"])) == {"is_available", "is_slow", "seconds"}
 
 
 @pytest.mark.parametrize("name", [name or "analogical" for name in MODULES])

@@ -8,11 +8,10 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,14 +29,18 @@ GENERATED = {
 """Whole universes, generated from their rules, with their titles."""
 
 
-@dataclass(frozen=True)
-class Dataset:
+class Dataset(NamedTuple):
     """A categorical table as integer codes, in the order of its sorted values (numbers as numbers)."""
 
     title: str
     codes: NDArray[np.int64]
     labels: NDArray[np.int64]
     feature_names: tuple[str, ...]
+
+
+def dataset_of(title: str, codes: NDArray[np.int64], labels: NDArray[np.int64]) -> Dataset:
+    """A dataset with features called a1, a2, ..., as in the paper."""
+    return Dataset(title, codes, labels, tuple(f"a{i + 1}" for i in range(codes.shape[1])))
 
 
 @cache
@@ -49,29 +52,25 @@ def published(part: str) -> Any:
 def find_folder(folder: str | os.PathLike[str] | None = None) -> Path | None:
     """The folder named, or the folder of the environment variable ANALOGICAL_DATA, or None."""
     named = folder if folder is not None else os.environ.get("ANALOGICAL_DATA")
-    if not named:
-        return None
-    path = Path(named)
-    if not path.is_dir():
+    if named and not Path(named).is_dir():
         how = "--data" if folder is not None else "ANALOGICAL_DATA"
         raise InputError(
-            f"{how} names {str(path)!r}, which is not a folder; give the folder with the paper's data files."
+            f"{how} names {str(Path(named))!r}, which is not a folder; give the folder with the paper's data files."
         )
-    return path
+    return Path(named) if named else None
 
 
 def describe_missing(names: Sequence[str], folder: Path | None) -> list[str]:
     """Sentences about missing files, and about files that are not the published ones."""
-    needed = [name for name in names if name in published("files")]
-    paths = {name: folder / f"{name}.csv" for name in needed if folder and (folder / f"{name}.csv").is_file()}
+    paths = {name: _path(name, folder) for name in names if name in published("files")}
     sentences = []
-    if missing := [f"{name}.csv" for name in needed if name not in paths]:
+    if missing := [f"{name}.csv" for name, path in paths.items() if path is None]:
         sentences.append(
             f"Missing data: {', '.join(missing)}. Name the folder that holds them with --data or ANALOGICAL_DATA, or"
             " fetch them with --download."
         )
     for name, path in paths.items():
-        if _checksum(path.read_bytes()) != published("files")[name]["sha256"]:
+        if path is not None and _checksum(path.read_bytes()) != published("files")[name]["sha256"]:
             sentences.append(
                 f"{name}.csv is not the published file (its checksum differs): the printed numbers need not agree."
             )
@@ -82,37 +81,36 @@ def load_dataset(name: str, folder: Path | None = None) -> Dataset | None:
     """One of the paper's datasets; None if its file is missing.
 
     ``"monks-1"``, ``"monks-2-rule"`` and ``"monks-3-rule"`` are generated. ``"breast-cancer-class"`` and
-    ``"primary-tumor-class"`` are files whose label is not the class, with the class, which is their first column, as
-    label; the old label becomes a feature, unless it is a copy of another one.
+    ``"primary-tumor-class"`` have the class, which is the first column of the file, as label; the old label becomes a
+    feature, unless it is a copy of another one.
     """
     if name in GENERATED:
-        table = load_table(name.removesuffix("-rule"))
-        # Rows are in lexicographic order, so values first occur in the order of their codes.
-        columns = [[list(dict.fromkeys(column)).index(value) for value in column] for column in table.X.T.tolist()]
-        return _dataset(GENERATED[name], np.array(columns, dtype=np.int64).T, table.y.astype(np.int64))
+        robots = np.array(list(np.ndindex(3, 3, 2, 3, 4, 2)))
+        return dataset_of(GENERATED[name], robots, load_table(name.removesuffix("-rule")).y.astype(np.int64))
     relabelled = ("breast-cancer-class", "primary-tumor-class")
     stem = name.removesuffix("-class") if name in relabelled else name
     if stem not in published("files"):
         known = ", ".join([*GENERATED, *published("files"), *relabelled])
         raise InputError(f"There is no dataset {name!r}; choose from {known}.")
-    path = folder / f"{stem}.csv" if folder else None
-    if path is None or not path.is_file():
+    path = _path(stem, folder)
+    if path is None:
         return None
-    title = published("files")[stem]["title"]
     texts = zip(*_read_cells(path, published("files")[stem]), strict=True)
     # Codes 0, 1, ... in the order of the sorted values, as scikit-learn's OrdinalEncoder gives them.
     values = (list(map(int, column)) if all(map(str.isdigit, column)) else column for column in texts)
     codes = np.column_stack([np.unique(column, return_inverse=True)[1] for column in values]).astype(np.int64)
-    whole = _dataset(title, codes[:, :-1], codes[:, -1])
+    title, *_, names = whole = dataset_of(published("files")[stem]["title"], codes[:, :-1], codes[:, -1])
     if name == stem:
         return whole
-    is_copy = any(np.array_equal(codes[:, -1], column) for column in codes[:, 1:-1].T)
-    names = (*whole.feature_names[1:], *(() if is_copy else ("label",)))
-    return Dataset(f"{title}, right label", codes[:, 1:-1] if is_copy else codes[:, 1:], codes[:, 0], names)
+    last = [] if any(np.array_equal(codes[:, -1], column) for column in codes[:, 1:-1].T) else ["label"]
+    features = codes[:, 1 : len(names) + len(last)]
+    return Dataset(f"{title}, right label", features, codes[:, 0], (*names[1:], *last))
 
 
-def _dataset(title: str, codes: NDArray[np.int64], labels: NDArray[np.int64]) -> Dataset:
-    return Dataset(title, codes, labels, tuple(f"a{i + 1}" for i in range(codes.shape[1])))
+def _path(name: str, folder: Path | None) -> Path | None:
+    """The file of a dataset, if it is there."""
+    path = folder / f"{name}.csv" if folder else None
+    return path if path and path.is_file() else None
 
 
 def _read_cells(path: Path, file: dict[str, Any]) -> list[list[str]]:
@@ -139,7 +137,7 @@ def download_datasets(folder: Path) -> list[str]:
     from urllib.request import urlopen
 
     folder.mkdir(parents=True, exist_ok=True)
-    missing = [name for name in published("files") if not (folder / f"{name}.csv").is_file()]
+    missing = [name for name in published("files") if _path(name, folder) is None]
     for name in missing:
         url = published("files")[name]["url"]
         try:

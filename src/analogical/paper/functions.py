@@ -11,7 +11,7 @@ expectation of their averages is 2 P0 + p (1 - P0).
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -57,7 +57,7 @@ class Function:
     name: str
     formula: str
     min_features: int
-    rule: Callable[[Rows], Bools]
+    rule: Callable[[Sequence[Rows]], Bools]
     """From the columns of a table to a label for each row."""
     uses_all: bool = False
     """Whether every feature enters the formula; otherwise only the first ``min_features`` do."""
@@ -65,7 +65,7 @@ class Function:
     def __call__(self, rows: Rows) -> NDArray[np.uint8]:
         """Label 0 or 1 of each row."""
         self.check_features(rows.shape[1])
-        return self.rule(rows.T).astype(np.uint8)
+        return self.rule(rows.T).astype(np.uint8)  # type: ignore[arg-type]
 
     def check_features(self, n_features: int) -> None:
         """Refuse too few features."""
@@ -77,14 +77,18 @@ class Function:
         return tuple(range(n_features if self.uses_all else self.min_features))
 
 
-def _g8(x: Rows) -> Bools:
-    n = len(x)
-    largest = int(x.max(initial=0)) * (2**n - 1)
+def _sum(x: Iterable[Rows]) -> NDArray[np.int64]:
+    return sum((column.astype(np.int64) for column in x), np.zeros((), np.int64))
+
+
+def _g8(x: Sequence[Rows]) -> Bools:
+    largest = max(int(column.max(initial=0)) for column in x) * (2 ** len(x) - 1)
     if largest > MAX_UNIVERSE:
         raise InputError(
-            f"g8 tests numbers up to {MAX_UNIVERSE:,}, and rows of {n} features reach {largest:,}; use fewer features."
+            f"g8 tests numbers up to {MAX_UNIVERSE:,}, and rows of {len(x)} features reach {largest:,}; use fewer"
+            " features."
         )
-    return is_prime((1 << np.arange(n - 1, -1, -1, dtype=np.int64)) @ x.astype(np.int64))
+    return is_prime(_sum(column.astype(np.int64) << place for place, column in enumerate(x[::-1])))
 
 
 def is_prime(numbers: NDArray[np.int64]) -> Bools:
@@ -104,7 +108,7 @@ FUNCTIONS = {
         Function("g1", "x0 != 0 and (x1 != 0 or x2 != 0)", 3, lambda x: (x[0] != 0) & ((x[1] != 0) | (x[2] != 0))),
         Function("g2", "xor(x0, x1)", 2, lambda x: (x[0] != 0) ^ (x[1] != 0)),
         Function("g3", "xor(xor(x0, x1), x2)", 3, lambda x: (x[0] != 0) ^ (x[1] != 0) ^ (x[2] != 0)),
-        Function("g4", "x0 + ... + x(n-1) = 3", 1, lambda x: x.sum(axis=0, dtype=np.int64) == 3, uses_all=True),
+        Function("g4", "x0 + ... + x(n-1) = 3", 1, lambda x: _sum(x) == 3, uses_all=True),
         Function(
             "g5",
             "(x0 != 0 or x1 != 0 or x2 != 0) and (x3 != 0 or x4 = 0 or x5 != 0)",
@@ -112,7 +116,7 @@ FUNCTIONS = {
             lambda x: ((x[0] != 0) | (x[1] != 0) | (x[2] != 0)) & ((x[3] != 0) | (x[4] == 0) | (x[5] != 0)),
         ),
         Function("g6", "x0 != 0 and (x1 != 0 or x2 = 0)", 3, lambda x: (x[0] != 0) & ((x[1] != 0) | (x[2] == 0))),
-        Function("g7", "x0 + x1 + x2 = 2", 3, lambda x: x[:3].sum(axis=0, dtype=np.int64) == 2),
+        Function("g7", "x0 + x1 + x2 = 2", 3, lambda x: _sum(x[:3]) == 2),
         Function("g8", "2^(n-1) x0 + ... + 2 x(n-2) + x(n-1) is prime", 1, _g8, uses_all=True),
     )
 }
@@ -178,18 +182,7 @@ def sample_rows(n_features: int, n_values: int, n_rows: int, rng: np.random.Gene
 def sample(
     function: str, n_features: int, n_values: int = 2, n_rows: int | None = None, seed: int | None = None
 ) -> tuple[Rows, NDArray[np.uint8]]:
-    """Rows and labels of one of the functions g1..g8.
-
-    Parameters
-    ----------
-    function : str
-        ``"g1"`` to ``"g8"``.
-    n_features, n_values : int
-        Shape of the universe.
-    n_rows : int, optional
-        Size of a uniform sample without replacement; the whole universe if not given.
-    seed : int, optional
-        Seed of the sample.
+    """Rows and labels of one of the functions g1..g8: the whole universe, or a uniform sample without replacement.
 
     Examples
     --------
@@ -347,10 +340,7 @@ def _context_types(function: str, n_features: int, n_values: int) -> tuple[tuple
             f"The exact index of {function} with {n_features} features of {n_values} values needs {size:,} rows; only"
             f" up to {MAX_UNIVERSE:,} are enumerated. Estimate it on a sample."
         )
-    step = 2**18  # rows labelled at once
-    blocks = (np.arange(start, min(start + step, size)) for start in range(0, size, step))
-    labels = np.concatenate([label(_rows_at(block, n_relevant, n_values)) for block in blocks])
-    labels = labels.reshape((n_values,) * n_relevant)  # one axis per feature
+    labels = label.rule(np.ogrid[(slice(n_values),) * n_relevant])  # one axis per feature
     others = n_values ** (n_features - n_relevant)
     types = [
         tuple(int(c) * others for c in np.bincount(labels.sum(axis=i, dtype=np.int64).ravel(), minlength=n_values + 1))

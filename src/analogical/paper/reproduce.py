@@ -5,13 +5,13 @@ import io
 import json
 import os
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from decimal import Decimal
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -34,8 +34,7 @@ VARIANTS: tuple[Variant, ...] = ("as-published", "corrected")
 DIFFERS = "✗"
 
 
-@dataclass(frozen=True)
-class Reproduction:
+class Reproduction(NamedTuple):
     """What was run and written; the first file is the page to read first."""
 
     tables: tuple[ReproducedTable, ...]
@@ -52,23 +51,8 @@ def reproduce(
 ) -> Reproduction:
     """Reproduce parts of the paper and write them to a folder, with a README.md to read first.
 
-    Parameters
-    ----------
-    parts : sequence of str
-        ``"table1"`` to ``"table6"`` and ``"figure"``.
-    out : path
-        Folder to write to; it is created if necessary.
-    variants : sequence of {"corrected", "as-published"}
-        Which experiments; both by default.
-    plan : Plan, optional
-        Repetitions (10), seed (0), processes (1) and progress (none).
-    data : path, optional
-        Folder with the paper's data files; by default that of the variable ANALOGICAL_DATA, if it is set.
-
-    Returns
-    -------
-    Reproduction
-        The tables, and the files that were written.
+    ``parts`` are some of :data:`PARTS`, ``variants`` some of :data:`VARIANTS`. The data files are read from the folder
+    ``data``, by default that of the variable ANALOGICAL_DATA, if it is set.
     """
     unknown = [part for part in parts if part not in PARTS]
     if unknown or not parts:
@@ -86,23 +70,21 @@ def reproduce(
     if "figure" in parts:
         require_matplotlib()  # raise the error before the work, not after
     tables: dict[tuple[str, Variant], ReproducedTable] = {}
-    written: list[Path] = []
-    figures: list[str] = []
+    written = [target / "README.md"]
     for part in (part for part in PARTS[:-1] if part in parts):
         for variant in VARIANTS[1:] if part == "table5" else variants:  # Table 5 is arithmetic
             tables[part, variant] = table = build_table(part, variant, plan, folder)
             for ending, write in FORMATS.items():
                 written.append(target / f"{_stem(table)}.{ending}")
                 written[-1].write_text(write(table), encoding="utf-8")
-    for variant in variants if "figure" in parts else ():
+    drawn = variants if "figure" in parts else ()
+    for variant in drawn:
         figure = draw_figure(tables.get(("table1", variant)) or build_table("table1", variant, plan, folder))
-        figures.append(f"figure-{variant}.png")
         for ending in ("png", "svg"):
             written.append(target / f"figure-{variant}.{ending}")
             save_figure(figure, written[-1])
-    page = target / "README.md"
-    page.write_text(as_page(list(tables.values()), figures, plan), encoding="utf-8")
-    return Reproduction(tuple(tables.values()), (page, *written))
+    written[0].write_text(as_page(list(tables.values()), drawn, plan), encoding="utf-8")
+    return Reproduction(tuple(tables.values()), tuple(written))
 
 
 def refuse_foreign_folder(folder: str | os.PathLike[str]) -> None:
@@ -133,15 +115,15 @@ def row_title(row: str) -> str:
     return f"{int(row):,} rows" if row.isdigit() else row
 
 
+def _stem(table: ReproducedTable) -> str:
+    """Name of the files of a table without extension."""
+    return table.name if table.name == "table5" else f"{table.name}-{table.variant}"
+
+
 def _about(table: ReproducedTable) -> str:
     """How the numbers of a table were computed."""
     names = ["table4", "table6"] if table.name == "table6" else [table.name]  # samples of another universe
     return " ".join(filter(None, (texts()[name][table.variant] for name in names)))
-
-
-def _stem(table: ReproducedTable) -> str:
-    """Name of the files of a table without extension."""
-    return table.name if table.name == "table5" else f"{table.name}-{table.variant}"
 
 
 def _agreement(table: ReproducedTable) -> str:
@@ -150,86 +132,75 @@ def _agreement(table: ReproducedTable) -> str:
     if judged == 0:
         return "No printed number could be judged."
     marked = "." if agreeing == judged else f"; the others are marked {DIFFERS}."
-    parts = {part: table.agreement(part) for part in dict.fromkeys(table.part_of(cell) for cell in table.cells)}
-    by_part = (f"{row_title(part)}: {its[0]} of {its[1]}" for part, its in parts.items() if its[1])
+    parts = {part: table.agreement(part) for part in map(table.part_of, table.cells)}
+    by_part = (f"{row_title(part)}: {agree} of {of}" for part, (agree, of) in parts.items() if of)
     return f"**{agreeing:,} of {judged:,} printed numbers agree**{marked} {', '.join(by_part)}."
 
 
 def _number(value: float | None, decimals: int | None, sd: float | None = None) -> str:
     """A number as text: integers without decimals; others with ``decimals``, or four significant digits."""
-    if sd:
-        return f"{_number(value, decimals)} ± {_number(sd, decimals)}"
     if value is None:
         return "–"
+    if sd:
+        return f"{_number(value, decimals)} ± {_number(sd, decimals)}"
     if value == int(value):
         return f"{int(value):,}"
-    if decimals is None:
-        return format(Decimal(f"{value:.4g}"), "f")
-    return f"{value:.{decimals}f}"
+    return format(Decimal(f"{value:.4g}"), "f") if decimals is None else f"{value:.{decimals}f}"
 
 
 # ---------------------------------------------------------------- one table
 
 
 def _grids(table: ReproducedTable) -> Iterator[list[list[str]]]:
-    """Header and rows of each group as text, with lines for printed, computed and expected values."""
+    """Header and rows of each group, with lines for printed, computed and expected values."""
     decimals = None if table.name == "table5" else 2
-    for group, cells_by_row in table.groups().items():
-        grid = [[group, *(cell.column for cell in next(iter(cells_by_row.values())))]]
-        for row, cells in cells_by_row.items():
-            title = row_title(row)
-            if any(cell.printed is not None for cell in cells):
-                marks = [f" {DIFFERS}" if cell.verdict == "differs" else "" for cell in cells]
-                printed = [_number(cell.printed, decimals, cell.printed_sd) for cell in cells]
-                grid.append([f"{title}, printed", *map("".join, zip(printed, marks, strict=True))])
-            shows_sd = [table.name == "table3" or cell.printed_sd is not None for cell in cells]
-            ours = [
-                _number(c.ours, decimals, c.sd if shown else None) for c, shown in zip(cells, shows_sd, strict=True)
-            ]
-            grid.append([f"{title}, ours", *ours])
-            if any(cell.expected is not None for cell in cells):
-                grid.append([f"{title}, expected", *(_number(cell.expected, decimals) for cell in cells)])
+    for group, rows in table.groups().items():
+        grid = [[group, *(cell.column for cell in next(iter(rows.values())))]]
+        for row, cells in rows.items():
+            lines: dict[str, list[str]] = {"printed": [], "ours": [], "expected": []}
+            for cell in cells:
+                mark = f" {DIFFERS}" if cell.verdict == "differs" else ""
+                sd = cell.sd if table.name == "table3" or cell.printed_sd is not None else None
+                lines["printed"].append(_number(cell.printed, decimals, cell.printed_sd) + mark)
+                lines["ours"].append(_number(cell.ours, decimals, sd))
+                lines["expected"].append(_number(cell.expected, decimals))
+            known = {what: line for what, line in lines.items() if what == "ours" or set(line) != {"–"}}
+            grid += [[f"{row_title(row)}, {what}", *line] for what, line in known.items()]
         yield grid
 
 
 def as_markdown(table: ReproducedTable) -> str:
     """The table for reading, with printed, computed and expected values below each other."""
-    parts = [f"# {texts()[table.name]['title']}", "", f"Variant: **{table.variant}**. {_about(table)}", ""]
-    parts += [line for note in table.notes for line in (f"> {note}", "")]
-    parts += [_agreement(table), ""]
-    for grid in _grids(table):
-        parts += [*_markdown_table(grid), ""]
-    return "\n".join(parts)
+    head = f"# {texts()[table.name]['title']}\n\nVariant: **{table.variant}**. {_about(table)}"
+    notes = [f"> {note}" for note in table.notes]
+    return "\n\n".join([head, *notes, _agreement(table), *map(_markdown_table, _grids(table))]) + "\n"
 
 
 def as_latex(table: ReproducedTable) -> str:
     """The table for a paper; needs the package booktabs."""
-    escapes = {"χ²": r"$\chi^2$", "±": r"$\pm$", "–": "--", "%": r"\%", "_": r"\_"}
+    title = texts()[table.name]["title"]
+    text = f"% {title}\n% Variant: {table.variant}. A printed number that differs is set bold.\n"
+    for grid in _grids(table):
+        header, *lines = (" & ".join(map(_latex_cell, words)) + r" \\" for words in grid)
+        rows = [r"\toprule", header, r"\midrule", *lines, r"\bottomrule", r"\end{tabular}"]
+        text += "\n".join([r"\begin{tabular}{l" + "r" * (len(grid[0]) - 1) + "}", *rows]) + "\n\n"
+    return text.removesuffix("\n")
 
-    def line(words: list[str]) -> str:
-        cells = []
-        for word in words:
-            text = word.removesuffix(f" {DIFFERS}")
-            for sign, escape in escapes.items():
-                text = text.replace(sign, escape)
-            cells.append(rf"\textbf{{{text}}}" if word.endswith(DIFFERS) else text)
-        return " & ".join(cells) + r" \\"
 
-    parts = [
-        f"% {texts()[table.name]['title']}",
-        f"% Variant: {table.variant}. A printed number that differs is set bold.",
-    ]
-    for header, *rows in _grids(table):
-        parts += [r"\begin{tabular}{l" + "r" * (len(header) - 1) + "}", r"\toprule", line(header), r"\midrule"]
-        parts += [*map(line, rows), r"\bottomrule", r"\end{tabular}", ""]
-    return "\n".join(parts)
+def _latex_cell(word: str) -> str:
+    text = word.removesuffix(f" {DIFFERS}")
+    for sign, escape in {"χ²": r"$\chi^2$", "±": r"$\pm$", "–": "--", "%": r"\%", "_": r"\_"}.items():
+        text = text.replace(sign, escape)
+    return text if text == word or not word.endswith(DIFFERS) else rf"\textbf{{{text}}}"
+
+
+def _cells(table: ReproducedTable) -> list[dict[str, Any]]:
+    return [asdict(cell) | {"verdict": cell.verdict} for cell in table.cells]
 
 
 def as_csv(table: ReproducedTable) -> str:
     """One line per cell."""
-    text = io.StringIO()
-    about = {"table": table.name, "variant": table.variant}
-    rows = [about | asdict(cell) | {"verdict": cell.verdict} for cell in table.cells]
+    text, rows = io.StringIO(), [{"table": table.name, "variant": table.variant} | cell for cell in _cells(table)]
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
@@ -247,71 +218,58 @@ def as_json(table: ReproducedTable) -> str:
         "notes": list(table.notes),
         "printed_cells_judged": judged,
         "printed_cells_agreeing": agreeing,
-        "cells": [asdict(cell) | {"verdict": cell.verdict} for cell in table.cells],
+        "cells": _cells(table),
     }
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-FORMATS: dict[str, Callable[[ReproducedTable], str]] = {
-    "md": as_markdown,
-    "csv": as_csv,
-    "json": as_json,
-    "tex": as_latex,
-}
+FORMATS = {"md": as_markdown, "csv": as_csv, "json": as_json, "tex": as_latex}
 """Writers by file extension."""
 
 
-def _markdown_table(rows: Sequence[list[str]], words: Sequence[int] = (0,)) -> list[str]:
-    """Lines of a table, the header first; columns are numbers, except those of ``words``."""
+def _markdown_table(rows: Sequence[list[str]], words: Sequence[int] = (0,)) -> str:
+    """A table, the header first; columns are numbers, except those of ``words``."""
     rule = ["---" if column in words else "---:" for column in range(len(rows[0]))]
-    return [f"| {' | '.join(cells)} |" for cells in (rows[0], rule, *rows[1:])]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (rows[0], rule, *rows[1:]))
 
 
 # ---------------------------------------------------------------- the page to read first
 
 
-def as_page(tables: Sequence[ReproducedTable], figures: Sequence[str], plan: Plan) -> str:
-    """The page to read first: how to read the results, what agrees and what differs; figures are file names."""
-    parts = [
-        texts()["title"],
-        "",
-        f"Written by `analogical reproduce` with {plan.repetitions} repetitions and seed {plan.seed}.",
-        "",
-        texts()["reading"],
-    ]
+def as_page(tables: Sequence[ReproducedTable], figures: Sequence[Variant], plan: Plan) -> str:
+    """The page to read first: how to read the results, what agrees and what differs; and the variants drawn."""
+    run = f"Written by `analogical reproduce` with {plan.repetitions} repetitions and seed {plan.seed}."
+    parts = [f"{texts()['title']}\n\n{run}\n\n{texts()['reading']}"]
     if tables:
         rows = [["table", "variant", "agree", "of", "files"]]
         for table in tables:
             kind = "arithmetic" if table.name == "table5" else table.variant
             links = ", ".join(f"[{ending}]({_stem(table)}.{ending})" for ending in FORMATS)
             rows.append([table.name, kind, *(f"{n:,}" for n in table.agreement()), links])
-        parts += ["## Printed numbers that agree", "", *_markdown_table(rows, words=(0, 1, 4)), ""]
+        parts.append(f"## Printed numbers that agree\n\n{_markdown_table(rows, words=(0, 1, 4))}\n")
     for table in tables:
-        heading = texts()[table.name]["title"] + ("" if table.name == "table5" else f"; {table.variant}")
-        parts += [f"## {heading}", "", _about(table), "", _agreement(table)]
-        parts += [line for note in table.notes for line in ("", f"> {note}")]
-        parts += [*_differences(table), "", f"All cells: [{_stem(table)}.md]({_stem(table)}.md)", ""]
-    for name in figures:
-        variant = Path(name).stem.removeprefix("figure-")
-        parts += [f"## Figure: four methods on g8; {variant}", "", f"![Bar charts of g8, {variant}]({name})", ""]
+        title, file = texts()[table.name]["title"], f"{_stem(table)}.md"
+        notes = [f"> {note}" for note in table.notes]
+        content = [_about(table), _agreement(table), *notes, *_differences(table), f"All cells: [{file}]({file})"]
+        heading = title if table.name == "table5" else f"{title}; {table.variant}"
+        parts.append("\n\n".join([f"## {heading}", *content]) + "\n")
+    for variant in figures:
+        picture = f"![Bar charts of g8, {variant}](figure-{variant}.png)"
+        parts.append(f"## Figure: four methods on g8; {variant}\n\n{picture}\n")
     return "\n".join(parts)
 
 
 def _differences(table: ReproducedTable, most: int = 12) -> list[str]:
-    """The cells that differ most, relative to what chance allows."""
+    """The cells that differ most, relative to what chance allows: a table, and how many there are."""
     cells = [cell for cell in table.cells if cell.verdict == "differs"]
-    if not cells:
-        return []
     cells.sort(key=lambda cell: -abs((cell.printed or 0) - (cell.reference or 0)) / (cell.bound or 1))
     rows = [[DIFFERS, "printed", "ours", "expected", "may differ by"]]
     for cell in cells[:most]:
         numbers = (cell.printed, cell.ours, cell.expected, cell.bound)
         shown = ("–" if number is None else f"{number:.4g}" for number in numbers)
         rows.append([f"{cell.group}, {row_title(cell.row)}, {cell.column}", *shown])
-    lines = ["", *_markdown_table(rows)]
-    if len(cells) > most:
-        lines += ["", f"These are the {most} largest of {len(cells):,} differences."]
-    return lines
+    more = [f"These are the {most} largest of {len(cells):,} differences."] if len(cells) > most else []
+    return [_markdown_table(rows), *more] if cells else []
 
 
 # ---------------------------------------------------------------- the figure
@@ -326,12 +284,10 @@ def draw_figure(table1: ReproducedTable) -> "Figure":
         highest = 0.05
         rows = table1.groups()["g8"]
         for ax, method in zip(axes.flat, ("ari", "chi2", "mi", "relief"), strict=True):
-            cells = rows[method]
-            _draw_bars(ax, cells)
+            _draw_bars(ax, rows[method])
             ax.set_title(METHODS[method].title, loc="left", fontsize=11, color=COLOURS.ink, fontweight="bold")
-            highest = max(highest, *(cell.ours or 0.0 for cell in cells), *(cell.printed or 0.0 for cell in cells))
-        for ax in axes.flat:
-            ax.set_ylim(0, highest * 1.05)
+            highest = max(highest, *(number or 0.0 for cell in rows[method] for number in (cell.ours, cell.printed)))
+        axes[0, 0].set_ylim(0, highest * 1.05)
         for ax in axes[:, 0]:
             ax.set_ylabel("share of the score", fontsize=9, color=COLOURS.muted)
         title = "Which binary digits decide whether a number is prime (g8)"
@@ -351,13 +307,8 @@ def _draw_bars(ax: "Axes", cells: list[PrintedCell]) -> None:
     places = np.arange(len(cells))
     shares = np.array([np.nan if cell.ours is None else cell.ours for cell in cells])
     is_best = (shares == np.nanmax(shares, initial=0.0)) & (shares > 0)
-    ax.bar(
-        places,
-        np.nan_to_num(shares),
-        width=0.72,
-        color=np.where(is_best, COLOURS.changed, COLOURS.effect).tolist(),
-        zorder=2,
-    )
+    colours = np.where(is_best, COLOURS.changed, COLOURS.effect).tolist()
+    ax.bar(places, np.nan_to_num(shares), width=0.72, color=colours, zorder=2)
     unknown = places[np.isnan(shares)]
     ax.scatter(unknown, np.zeros(len(unknown)), marker="_", s=60, color=COLOURS.muted, zorder=3, clip_on=False)
     printed = [cell.printed or 0.0 for cell in cells]
@@ -367,6 +318,5 @@ def _draw_bars(ax: "Axes", cells: list[PrintedCell]) -> None:
     ax.tick_params(length=0)
     ax.grid(axis="y", color=COLOURS.grid, linewidth=0.8, zorder=0)
     ax.margins(x=0.02)
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
+    ax.spines[["top", "right", "left"]].set_visible(False)
     ax.spines["bottom"].set_color(COLOURS.muted)

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from analogical._checks import check_whole
 from analogical._progress import progress_line
-from analogical._types import Floats, Positions
-from analogical.paper.datasets import Dataset, describe_missing, load_dataset, published
-from analogical.paper.functions import FUNCTIONS, expectation, sample_rows, universe, universe_index
-from analogical.rivals import METHODS, Labels, Method, normalise, one_hot, paper_index
+from analogical._types import Bools, Floats, Positions
+from analogical.paper.datasets import GENERATED, Dataset, dataset_of, describe_missing, load_dataset, published
+from analogical.paper.functions import FUNCTIONS, expectation, sample_rows, universe
+from analogical.rivals import METHODS, Codes, Labels, Method, normalise, one_hot, paper_index
 
 __all__ = ["Plan", "PrintedCell", "ReproducedTable", "Variant", "build_table"]
 
@@ -136,36 +136,34 @@ def build_table(name: str, variant: Variant, plan: Plan, folder: Path | None = N
     Table 5 is arithmetic and has one variant. Without the folder of the data files, Tables 2 and 3 have only what is
     generated.
     """
+    notes: list[str] = []
     if name == "table5":
-        return ReproducedTable(name, variant, tuple(_cardinalities()))
-    if name in ("table4", "table6"):
-        return ReproducedTable(name, variant, tuple(_stability(name, variant, plan)))
-    if name == "table1":
+        cells = _cardinalities()
+    elif name in ("table4", "table6"):
+        cells = _stability(name, variant, plan)
+    elif name == "table1":
         X = universe(10, 2).astype(np.int64)
-        columns = tuple(f"a{i + 1}" for i in range(10))
-        data = {g: Dataset(g, X, function(X).astype(np.int64), columns) for g, function in FUNCTIONS.items()}
-        return ReproducedTable(name, variant, tuple(_scores(name, variant, data, plan)))
-    names = list(published(name))
-    if variant == "corrected":
-        names += ["monks-2-rule", "monks-3-rule", *(["breast-cancer-class"] if name == "table3" else [])]
-        names += ["primary-tumor-class"]
-    left_out = [dataset for dataset in names if dataset in plan.leave_out]
-    kept = [dataset for dataset in names if dataset not in left_out]
-    loaded = {dataset: load_dataset(dataset, folder) for dataset in kept}
-    data = {dataset: table for dataset, table in loaded.items() if table is not None}
-    notes = describe_missing(kept, folder) + ([f"Left out: {', '.join(left_out)}."] if left_out else [])
-    cells = (_scores if name == "table2" else _accuracies)(name, variant, data, plan)
+        data = {g: dataset_of(g, X, function(X).astype(np.int64)) for g, function in FUNCTIONS.items()}
+        cells = _scores(name, variant, data, plan)
+    else:
+        names = list(published(name))
+        if variant == "corrected":
+            names += ["monks-2-rule", "monks-3-rule"]
+            names += [f"{wrong}-class" for wrong in ("breast-cancer", "primary-tumor") if wrong in names]
+        left_out = [dataset for dataset in names if dataset in plan.leave_out]
+        names = [dataset for dataset in names if dataset not in left_out]
+        notes = describe_missing(names, folder) + ([f"Left out: {', '.join(left_out)}."] if left_out else [])
+        data = {dataset: table for dataset in names if (table := load_dataset(dataset, folder))}
+        cells = (_scores if name == "table2" else _accuracies)(name, variant, data, plan)
     return ReproducedTable(name, variant, tuple(cells), tuple(notes))
 
 
-def repeat(
-    task: Callable[..., Any], cases: Mapping[tuple[str, ...], Any], plan: Plan, what: str
-) -> dict[tuple[str, ...], list[Any]]:
+def repeat(task: Callable[..., Any], cases: Mapping[str, Any], plan: Plan, what: str) -> dict[str, list[Any]]:
     """All repetitions of a task on each case; ``what`` is the title of the progress.
 
-    A key is the names of a case, such as table, variant and dataset, from which its random numbers are seeded.
+    The random numbers of a case are seeded from the words of ``what`` and of its name.
     """
-    jobs = [(case, rng) for key, case in cases.items() for rng in plan.generators(*key)]
+    jobs = [(case, rng) for name, case in cases.items() for rng in plan.generators(*what.split(), *name.split())]
     results: Iterable[Any] = (task(*job) for job in jobs)
     if plan.n_jobs != 1:
         from joblib import Parallel, delayed
@@ -178,16 +176,15 @@ def repeat(
         if show is not None:
             show(len(runs), len(jobs))
     n = plan.repetitions
-    return {key: runs[n * k : n * (k + 1)] for k, key in enumerate(cases)}
+    return {name: runs[n * k : n * (k + 1)] for k, name in enumerate(cases)}
 
 
-def average_scores(runs: Sequence[Floats]) -> Floats:
+def average_scores(runs: Sequence[Floats] | Floats) -> Floats:
     """Mean over the repetitions that have evidence; NaN for a feature without any."""
     scores = np.array(runs)
     seen = ~np.isnan(scores)
-    means = np.full(scores.shape[1], np.nan)
-    np.divide(np.where(seen, scores, 0).sum(axis=0), seen.sum(axis=0), out=means, where=seen.any(axis=0))
-    return means
+    with np.errstate(invalid="ignore"):  # 0 / 0
+        return np.asarray(np.where(seen, scores, 0).sum(axis=0) / seen.sum(axis=0))
 
 
 def estimated_bound(sd: float, runs: int, *, share: float) -> float:
@@ -198,8 +195,7 @@ def estimated_bound(sd: float, runs: int, *, share: float) -> float:
     """
     from scipy.stats import norm, t
 
-    quantile = float(t.ppf(norm.cdf(Z), df=runs - 1))
-    return quantile * sd * math.sqrt(share) + 0.005
+    return float(t.ppf(norm.cdf(Z), df=runs - 1)) * sd * math.sqrt(share) + 0.005
 
 
 def _spread(runs: Floats) -> float | None:
@@ -217,33 +213,31 @@ def _known(value: float) -> float | None:
 
 def _scores(name: str, variant: Variant, data: Data, plan: Plan) -> list[PrintedCell]:
     """A group per dataset, a row per method, a column per feature."""
+    task = partial(score_as_published, ratio=0.8, epsilon=0.001, keep_twos=False)
     if variant == "corrected":
         methods = [METHODS[method] for method in ("ari", "chi2", "mi", "relief", "relieff")]
         methods = [method for method in methods if method.is_available and method.name not in plan.leave_out]
-        task: Callable[..., dict[str, Floats]] = partial(score_third, methods=methods)
+        task = partial(score_third, methods=methods)
     elif name == "table1":
         task = partial(score_as_published, ratio=0.33, epsilon=0.01, keep_twos=True)
-    else:
-        task = partial(score_as_published, ratio=0.8, epsilon=0.001, keep_twos=False)
-    cases: dict[tuple[str, ...], Dataset] = {(name, variant, key): dataset for key, dataset in data.items()}
     cells: list[PrintedCell] = []
-    for (*_, key), runs in repeat(task, cases, plan, f"{name} {variant}").items():
-        is_universe = name == "table1" or key in ("monks-1", "monks-2-rule", "monks-3-rule")
+    for key, runs in repeat(task, data, plan, f"{name} {variant}").items():
+        dataset = data[key]
         for method in runs[0]:
             scores = [run[method] for run in runs]
             ours, shares = average_scores(scores), np.array(scores)
             expected = np.full(len(ours), np.nan)
             if variant == "corrected":
                 ours, shares = normalise(ours), np.array([normalise(run) for run in scores])
-                if method == "ari" and is_universe:
-                    expected = normalise(paper_index(data[key].codes, data[key].labels))
+                if method == "ari" and (name == "table1" or key in GENERATED):
+                    expected = normalise(paper_index(dataset.codes, dataset.labels))
             printed = published(name).get(key, {}).get(method, [None] * len(ours))
-            for i, column in enumerate(data[key].feature_names):
+            share = 1 / PAPER_RUNS + (1 / plan.repetitions if np.isnan(expected).any() else 0)
+            for i, column in enumerate(dataset.feature_names):
                 sd = _spread(shares[:, i]) or 0.0
-                share = 1 / PAPER_RUNS + (1 / plan.repetitions if np.isnan(expected[i]) else 0)
                 bound = estimated_bound(sd, plan.repetitions, share=share)
                 numbers = printed[i], _known(ours[i]), sd, _known(expected[i]), bound
-                cells.append(PrintedCell(data[key].title, method, column, *numbers))
+                cells.append(PrintedCell(dataset.title, method, column, *numbers))
     return cells
 
 
@@ -262,24 +256,31 @@ def score_as_published(
     share (test size ``ratio``, seed 1), the same in every repetition. Scores are divided by their sum plus ``epsilon``
     before averaging. A 2 is part of the sum; in the average it counts as 2 (``keep_twos``) or as 0.
     """
-    from sklearn.feature_selection import chi2, mutual_info_classif
     from sklearn.model_selection import train_test_split
 
-    codes, labels = dataset.codes, dataset.labels
-    rows = rng.permutation(len(codes))[: int(len(codes) * ratio)]
-    ari = paper_index(codes[rows], labels[rows])
-    fixed, _ = train_test_split(np.arange(len(codes)), test_size=ratio, random_state=1)
-    numbers = codes[fixed].astype(np.float64)
-    scores = {
-        "ari": ari,
-        "chi2": chi2(numbers, labels[fixed])[0],
-        "mi": mutual_info_classif(numbers, labels[fixed], random_state=int(rng.integers(2**31))),
-        "relief": distance_to_nearest_miss(numbers, labels[fixed], rng),
-    }
-    shares = {name: score / (score.sum() + epsilon) for name, score in scores.items()}
-    if not keep_twos:
-        shares["ari"] = np.where(ari == 2, 0.0, shares["ari"])
+    every = np.arange(len(dataset.codes))
+    drawn = rng.permutation(every)[: int(len(every) * ratio)]
+    fixed, _ = train_test_split(every, test_size=ratio, random_state=1)
+    shares = {}
+    for method in ("ari", "chi2", "mi", "relief"):
+        rows = drawn if method == "ari" else fixed
+        scores = published_scores(method, dataset.codes[rows], dataset.labels[rows], rng)
+        shares[method] = scores / (scores.sum() + epsilon)
+        if method == "ari" and not keep_twos:
+            shares[method][scores == 2] = 0
     return shares
+
+
+def published_scores(method: str, codes: Codes, labels: Labels, rng: np.random.Generator) -> Floats:
+    """Scores by one of the four methods of the authors' notebooks, on integer codes."""
+    from sklearn.feature_selection import chi2, mutual_info_classif
+
+    numbers = codes.astype(np.float64)
+    if method == "chi2":
+        return np.asarray(chi2(numbers, labels)[0])
+    if method == "mi":
+        return np.asarray(mutual_info_classif(numbers, labels, random_state=int(rng.integers(2**31))))
+    return paper_index(codes, labels) if method == "ari" else distance_to_nearest_miss(numbers, labels, rng)
 
 
 def distance_to_nearest_miss(numbers: Floats, labels: Labels, rng: np.random.Generator, n_anchors: int = 100) -> Floats:
@@ -291,8 +292,7 @@ def distance_to_nearest_miss(numbers: Floats, labels: Labels, rng: np.random.Gen
     """
     total = np.zeros(numbers.shape[1])
     for anchor in rng.integers(len(numbers), size=n_anchors):
-        misses = numbers[labels != labels[anchor]]
-        apart = np.abs(misses - numbers[anchor])
+        apart = np.abs(numbers[labels != labels[anchor]] - numbers[anchor])
         distance = apart.sum(axis=1)
         total += apart[rng.choice(np.flatnonzero(distance == distance.min()))]
     return total / n_anchors
@@ -306,26 +306,19 @@ def _accuracies(name: str, variant: Variant, data: Data, plan: Plan) -> list[Pri
     task: Callable[..., dict[tuple[str, str], float]] = accuracies_as_published
     if variant == "corrected":
         task = partial(accuracies, methods=[METHODS[method] for method in ("ari", "chi2", "mi", "relief")])
-    cases: dict[tuple[str, ...], Dataset] = {(name, variant, key): dataset for key, dataset in data.items()}
-    results = repeat(task, cases, plan, f"{name} {variant}")
+    results = repeat(task, data, plan, f"{name} {variant}")
     columns = list(next(iter(results.values()))[0])
     cells = []
-    for encoding in dict.fromkeys(encoding for encoding, _ in columns):
-        for (*_, key), runs in results.items():
+    for encoding, group in (("ordinal", "integer codes"), ("one-hot", "one-hot columns")):
+        for key, runs in results.items():
             for method in (method for its, method in columns if its == encoding):
                 values = np.array([run[encoding, method] for run in runs])
                 sd = float(values.std(ddof=1))
-                cells.append(
-                    PrintedCell(
-                        group="integer codes" if encoding == "ordinal" else "one-hot columns",
-                        row=data[key].title,
-                        column="all features" if method == "all" else METHODS[method].title,
-                        printed=published(name).get(key, {}).get(method) if encoding == "ordinal" else None,
-                        ours=float(values.mean()),
-                        sd=sd,
-                        bound=estimated_bound(sd, plan.repetitions, share=1 + 1 / plan.repetitions),
-                    )
-                )
+                bound = estimated_bound(sd, plan.repetitions, share=1 + 1 / plan.repetitions)
+                printed = published(name).get(key, {}).get(method) if encoding == "ordinal" else None
+                column = "all features" if method == "all" else METHODS[method].title
+                numbers = printed, float(values.mean()), sd, None, bound
+                cells.append(PrintedCell(group, data[key].title, column, *numbers))
     return cells
 
 
@@ -334,37 +327,35 @@ def accuracies(
 ) -> dict[tuple[str, str], float]:
     """Accuracy in percent by (encoding, method), averaged over ten folds; the method "all" has all features.
 
-    Features are chosen on the training fold only. A feature that scores 0 or has no evidence is never chosen; if none
-    is chosen, the most frequent class is predicted. The paper's regression was given integer codes ("ordinal");
+    Features are chosen on the training fold only. The paper's regression was given integer codes ("ordinal");
     categories need indicator columns ("one-hot").
     """
-    folds = _folds(dataset, rng)
-    every = np.arange(dataset.codes.shape[1])
-    chosen: dict[str, list[Positions]] = {"all": [every] * len(folds), **{method.name: [] for method in methods}}
-    for train, _ in folds:
-        for method in methods:
-            scores = method(dataset.codes[train], dataset.labels[train], rng)
-            chosen[method.name].append(best_features(scores))
-    indicators, owners = one_hot(dataset.codes)
+    codes, labels, folds = dataset.codes, dataset.labels, _folds(dataset, rng)
+    chosen = {"all": [tuple(range(codes.shape[1]))] * len(folds)}
+    for method in methods:
+        chosen[method.name] = [best_features(method(codes[train], labels[train], rng)) for train, _ in folds]
+    indicators, owners = one_hot(codes)
 
     @cache  # methods often choose the same features
     def accuracy(encoding: str, fold: int, kept: tuple[int, ...]) -> float:
-        columns = dataset.codes[:, kept] if encoding == "ordinal" else indicators[:, np.isin(owners, kept)]
-        return _accuracy(columns, columns, dataset.labels, folds[fold])
+        columns = codes[:, kept] if encoding == "ordinal" else indicators[:, np.isin(owners, kept)]
+        return _accuracy(columns, columns, labels, folds[fold])
 
     return {
-        (encoding, name): 100
-        * float(np.mean([accuracy(encoding, fold, tuple(kept.tolist())) for fold, kept in enumerate(features)]))
+        (encoding, name): 100 * float(np.mean([accuracy(encoding, fold, kept) for fold, kept in enumerate(features)]))
         for encoding in ("ordinal", "one-hot")
         for name, features in chosen.items()
     }
 
 
-def best_features(scores: Floats, k: int = K) -> Positions:
-    """Positions of the k best positive scores, in column order; ties go to the earlier column."""
+def best_features(scores: Floats, k: int = K) -> tuple[int, ...]:
+    """Positions of the k best features, in column order; ties go to the earlier one.
+
+    A feature that scores 0 or has no evidence is never chosen.
+    """
     positive = np.nan_to_num(scores, nan=0.0)
     order = np.argsort(-positive, kind="stable")[:k]
-    return np.sort(order[positive[order] > 0])
+    return tuple(np.sort(order[positive[order] > 0]).tolist())
 
 
 def accuracies_as_published(
@@ -376,22 +367,18 @@ def accuracies_as_published(
     their best four. Relief keeps the best four of the training fold for training and the best four of the test fold,
     labels included, for testing. The baseline, "all", has its own folds.
     """
-    from sklearn.feature_selection import chi2, mutual_info_classif
-
     X, y = dataset.codes.astype(np.float64), dataset.labels
 
     def kept_columns(method: str, rows: Positions) -> Positions:
         if method == "all":
             return np.arange(X.shape[1])
-        if method == "ari":
-            return np.sort(np.argsort(paper_index(X[rows], y[rows]))[::-1][K:])
-        if method == "relief":
-            return np.argsort(distance_to_nearest_miss(X[rows], y[rows], rng))[::-1][:K]
-        seed = int(rng.integers(2**31))
-        scores = (
-            chi2(X[rows], y[rows])[0] if method == "chi2" else mutual_info_classif(X[rows], y[rows], random_state=seed)
-        )
-        return np.sort(np.argsort(np.nan_to_num(scores, nan=-1), kind="stable")[::-1][:K])
+        if method == "chi2":
+            rng.integers(2**31)  # not used, but drawn in the numbers of docs/paper.md
+        scores = published_scores(method, dataset.codes[rows], y[rows], rng)
+        if method in ("chi2", "mi"):
+            return np.sort(np.argsort(np.nan_to_num(scores, nan=-1), kind="stable")[::-1][:K])
+        order = np.argsort(scores)[::-1]
+        return np.sort(order[K:]) if method == "ari" else order[:K]
 
     shared = _folds(dataset, rng)
     percent = {}
@@ -410,8 +397,7 @@ def _folds(dataset: Dataset, rng: np.random.Generator) -> list[tuple[Positions, 
     from sklearn.model_selection import StratifiedKFold
 
     splitter = StratifiedKFold(n_splits=10, shuffle=True, random_state=int(rng.integers(2**31)))
-    with warnings.catch_warnings():  # some classes have fewer rows than folds
-        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # some classes have fewer rows than folds
         return list(splitter.split(dataset.codes, dataset.labels))
 
 
@@ -419,16 +405,13 @@ def _accuracy(
     X: NDArray[Any], X_test: NDArray[Any], y: Labels, fold: tuple[Positions, Positions], *, max_iter: int = 1000
 ) -> float:
     """Test accuracy of a logistic regression; without columns, of the most frequent class."""
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
     train, test = fold
     if X.shape[1] == 0:
         return float((y[test] == np.bincount(y[train]).argmax()).mean())
-    model = LogisticRegression(max_iter=max_iter)
-    with warnings.catch_warnings():  # the published runs stop after 100 steps, converged or not
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(X[train], y[train])
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # the published runs may not have converged
+        model = LogisticRegression(max_iter=max_iter).fit(X[train], y[train])
     return float((model.predict(X_test[test]) == y[test]).mean())
 
 
@@ -441,55 +424,41 @@ def _stability(name: str, variant: Variant, plan: Plan) -> list[PrintedCell]:
     The corrected Table 6 also has how often the relevant features rank first.
     """
     cells: list[PrintedCell] = []
-    for sample, scores in run_samples(name, plan).items():
-        function, n_features, _, n_rows = sample
-        printed = published(name)[function][str(n_rows)]
-        means, sds = (printed["mean"], printed["sd"]) if name == "table6" else (printed, [None] * n_features)
+    for sample, runs in run_samples(name, plan).items():
+        function, size = sample[0], str(sample[-1])
+        printed = published(name)[function][size]
+        means, sds = (printed["mean"], printed["sd"]) if name == "table6" else (printed, [None] * len(printed))
         known = expectation(*sample)
-        runs, expected = scores, known.mean
+        scores, expected = runs, known.mean
         if variant == "corrected":
-            runs, expected = np.where(scores == 2, np.nan, scores), known.index
-        ours = average_scores(list(runs))
-        cells += [
-            PrintedCell(
-                group=function,
-                row=str(n_rows),
-                column=f"a{i + 1}",
-                printed=means[i],
-                ours=_known(ours[i]),
-                sd=_spread(runs[:, i]),
-                expected=float(expected[i]),
-                bound=Z * float(known.sd[i]) / math.sqrt(PAPER_RUNS) + 0.005,  # known exactly; and the rounding
-                printed_sd=sds[i],
-            )
-            for i in range(n_features)
-        ]
+            scores, expected = np.where(runs == 2, np.nan, runs), known.index
+        bounds = Z * known.sd / math.sqrt(PAPER_RUNS) + 0.005  # the spread is known exactly; and the rounding
+        for i, ours in enumerate(average_scores(scores)):
+            numbers = means[i], _known(ours), _spread(scores[:, i]), float(expected[i]), float(bounds[i]), sds[i]
+            cells.append(PrintedCell(function, size, f"a{i + 1}", *numbers))
         if (name, variant) == ("table6", "corrected"):
-            share = share_on_top(runs, [p > 0 for p in universe_index(*sample[:3])])
-            cells.append(PrintedCell(function, str(n_rows), "all on top", printed=None, ours=share))
+            share = share_on_top(scores, known.index > 0)
+            cells.append(PrintedCell(function, size, "all on top", printed=None, ours=share))
     return cells
 
 
-def share_on_top(runs: Floats, relevant: Sequence[bool]) -> float | None:
+def share_on_top(runs: Floats, relevant: Bools) -> float | None:
     """Share of runs in which every relevant feature scores higher than every irrelevant one; None if all are relevant.
 
     A feature without evidence has the lowest score.
     """
-    is_relevant = np.array(relevant)
-    if is_relevant.all():
+    if relevant.all():
         return None
     scores = np.where(np.isnan(runs), -np.inf, runs)
-    return float((scores[:, is_relevant].min(axis=1) > scores[:, ~is_relevant].max(axis=1)).mean())
+    return float((scores[:, relevant].min(axis=1) > scores[:, ~relevant].max(axis=1)).mean())
 
 
 @lru_cache(maxsize=2)  # both variants read the same samples
 def run_samples(name: str, plan: Plan) -> dict[Sample, Floats]:
     """The paper's index on every sample of a table, of shape (repetitions, features)."""
     shape = (10, 2) if name == "table4" else (15, 3)
-    cases: dict[tuple[str, ...], Sample] = {
-        (name, g, size): (g, *shape, int(size)) for g, rows in published(name).items() for size in rows
-    }
-    return {cases[key]: np.array(scores) for key, scores in repeat(_score_sample, cases, plan, name).items()}
+    samples = {f"{g} {size}": (g, *shape, int(size)) for g, sizes in published(name).items() for size in sizes}
+    return {samples[key]: np.array(runs) for key, runs in repeat(_score_sample, samples, plan, name).items()}
 
 
 def _score_sample(sample: Sample, rng: np.random.Generator) -> Floats:

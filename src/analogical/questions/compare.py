@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -71,9 +72,9 @@ class Comparison(Result):
         return len(self.names)
 
     def __getitem__(self, name: str) -> dict[str, Any]:
-        return self._features()[entry_at(name, self.names, "feature")]
+        return self.record(entry_at(name, self.names, "feature"))
 
-    @property
+    @cached_property
     def shares(self) -> dict[str, Floats]:
         """Scores as shares of their sum."""
         return {name: normalise(scores) for name, scores in self.scores.items()}
@@ -93,34 +94,28 @@ class Comparison(Result):
 
         return plot_comparison(self, ax, top=top)
 
+    def record(self, position: int) -> dict[str, Any]:
+        """One feature, with a dictionary of score, share and rank for each method; None where there is no evidence."""
+        numbers: dict[str, dict[str, Any]] = {"score": self.scores, "share": self.shares, "rank": self.ranks}
+        by_method = {m.name: {k: json_ready(of[m.name][position]) for k, of in numbers.items()} for m in self.methods}
+        return {"name": self.names[position], **by_method}
+
     def columns(self) -> tuple[str, ...]:  # type: ignore[override]
         """Names of the columns of ``to_frame``."""
         return ("name", *(f"{m.name}_{what}" for m in self.methods for what in ("score", "share", "rank")))
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per feature, best of the first method first, with score, share and rank by each method."""
-        features = self._features()
-        return [
-            {"name": self.names[i]}
-            | {f"{m.name}_{what}": number for m in self.methods for what, number in features[i][m.name].items()}
-            for i in self.order()
-        ]
+        features = super().records()
+        cells = [[of["name"], *(n for m in self.methods for n in of[m.name].values())] for of in features]
+        return [dict(zip(self.columns(), row, strict=True)) for row in cells]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types, ready for JSON; the features in column order, None where there is no evidence."""
         content = super().to_dict()
         del content["names"], content["scores"], content["ranks"]  # they are in the features
-        methods = [{"name": m.name, "title": m.title, "about": m.about} for m in self.methods]
-        return {**content, "methods": methods, "features": self._features()}
-
-    def _features(self) -> list[dict[str, Any]]:
-        """For each feature, in column order, its score, share and rank by each method."""
-        numbers: dict[str, dict[str, Any]] = {"score": self.scores, "share": self.shares, "rank": self.ranks}
-        return [
-            {"name": name}
-            | {m.name: {what: json_ready(of[m.name][i]) for what, of in numbers.items()} for m in self.methods}
-            for i, name in enumerate(self.names)
-        ]
+        content["methods"] = [{"name": m.name, "title": m.title, "about": m.about} for m in self.methods]
+        return content | {"features": [self.record(i) for i in range(len(self))]}
 
 
 def compare(
@@ -178,11 +173,8 @@ def compare(
     study = study_of(compare, X, y, columns, without=("groups",), needs_rows=True)
     table, rows, left_out = study.table, study.rows, list[str]()
     if methods is None:
-        chosen = tuple(method for method in chosen if method.is_available)
-        for method in chosen:  # one that takes weights sees each distinct row once
-            n_rows = min(rows.n_rows, max_rows) if method.is_slow else len(rows.codes)
-            if method.seconds(n_rows, rows.n_features) > 5:
-                left_out.append(method.name)
+        n_rows, chosen = min(rows.n_rows, max_rows), tuple(method for method in chosen if method.is_available)
+        left_out = [method.name for method in chosen if method.seconds(n_rows, rows.n_features) > 5]
         chosen = tuple(method for method in chosen if method.name not in left_out)
     scores, ranks = {}, {}
     for method in chosen:
