@@ -7,12 +7,11 @@ from dataclasses import fields
 import numpy as np
 import pandas as pd
 import pytest
-from analogical.spark import relevance as spark_relevance
 
 import analogical
 from analogical import AnalogicalSelector, ColumnOptions, InputError, Study
 from analogical.cli.options import Reading
-from analogical.columns.rules import Rules, asked_of, rules_of, written_call
+from analogical.columns.rules import Rules, asked_of, written_call
 
 OPTIONS = list(ColumnOptions.__annotations__)
 LACKING = {
@@ -83,13 +82,6 @@ def test_defaults_are_those_of_the_rules(name):
         assert one.table.codes.tolist() == other.table.codes.tolist()
     else:
         assert one == other
-
-
-def test_on_spark_the_options_are_the_same_but_two():
-    assert takes_columns(spark_relevance)
-    for option in ("groups", "feature_names"):
-        with pytest.raises(InputError, match=f"relevance has no option '{option}'"):
-            rules_of({option: GIVEN[option]}, spark_relevance, without=("groups", "feature_names"))
 
 
 def test_the_rules_have_the_options_in_their_order_and_nothing_else_is_given():

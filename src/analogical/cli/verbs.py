@@ -207,7 +207,7 @@ def redundancies(
 
     Example: analogical redundancies survey.csv --label churned
     """
-    from analogical.columns.choosing import unknown_column
+    from analogical.columns.roles import unknown_column
 
     if source.label not in source.columns:
         raise unknown_column(source.label, source.columns, "label")

@@ -1,7 +1,8 @@
 """What is made of a column, decided on its distinct values: categories or bins, merged spellings, parts of dates."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -65,43 +66,47 @@ class Feature:
     meaning: ColumnMeaning
     code_of: Ints
     """The code of each value, and last that of missing cells; MISSING if no cell is missing."""
-    fine_of: Ints | None
+    fine_of: Ints | None = None
     """The same for numbers in up to 120 bins; None for categories, and unless bins are quantiles."""
-    spellings: Spellings
-
-    @property
-    def keeps_codes(self) -> bool:
-        """Whether every value has its own place as code."""
-        return self.meaning.edges is None and not self.meaning.n_missing and not self.spellings.get("folded")
+    spellings: Spellings = field(default_factory=dict)
 
 
-def treat_column(column: Column, name: str, rules: Rules, own_rule: BinRule | None = None) -> Feature:
+def treat_column(
+    column: Column,
+    name: str,
+    rules: Rules,
+    own_rule: BinRule | None = None,
+    *,
+    key: Hashable | None = None,
+    position: int = 0,
+) -> Feature:
     """One column as a feature; ``own_rule`` is the bin rule that the user gave for it."""
     if own_rule is not None and own_rule.method != "none" and column.kind == "category":
         raise InputError(f"bins names {name!r}, which does not hold numbers or dates; leave it out of bins.")
     rule, n_missing = rules.bin_rule_of(column, own_rule), column.n_missing
-
-    def with_missing(code_of: Ints, n_codes: int) -> Ints:
-        return np.append(code_of[:-1], n_codes) if n_missing else code_of
-
+    meaning = partial(ColumnMeaning, name if key is None else key, name, position=position, n_missing=n_missing)
     if rule is None:
         spellings = find_spellings(column, rules.fold_case)
         merged, code_of = merge_spellings(column, spellings)
         known = merged.values
         if not isinstance(known, list | range):
             known = [plain(value) for value in known]  # of a column with very many numbers
-        meaning = ColumnMeaning(name, name, [*known, None] if n_missing else known, n_missing=n_missing)
-        return Feature(meaning, with_missing(code_of, len(known)), None, spellings)
+        if n_missing:
+            code_of[-1] = len(known)
+            known = [*known, None]
+        return Feature(meaning(known), code_of, spellings=spellings)
     what = f"feature {brief(name)}"
     binned = bin_values(column, rule, what)
-    names: list[str | None] = [*name_bins(binned.ends), *([None] if n_missing else [])]
-    meaning = ColumnMeaning(name, name, names, edges=binned.edges, n_missing=n_missing)
-    fine_of = None
-    if rule.method == "quantiles":
-        fine = bin_values(column, BinRule("quantiles", FINE_BINS), what)
-        fine_of = with_missing(fine.code_of, len(fine.ends))
-        meaning = replace(meaning, fine_ends=tuple(fine.ends))
-    return Feature(meaning, with_missing(binned.code_of, len(binned.ends)), fine_of, {})
+    fine = bin_values(column, BinRule("quantiles", FINE_BINS), what) if rule.method == "quantiles" else None
+    names: list[str | None] = [*name_bins(binned.ends)]
+    if n_missing:
+        names.append(None)
+        for bins in filter(None, (binned, fine)):
+            bins.code_of[-1] = len(bins.ends)
+    ends = () if fine is None else tuple(fine.ends)
+    return Feature(
+        meaning(names, edges=binned.edges, fine_ends=ends), binned.code_of, None if fine is None else fine.code_of
+    )
 
 
 # ---------------------------------------------------------------- spellings of one value

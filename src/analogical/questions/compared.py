@@ -9,8 +9,8 @@ import numpy as np
 
 from analogical._types import Bools, CodedRows
 from analogical.columns.binning import name_bins
-from analogical.columns.choosing import as_list
 from analogical.columns.columns import plain
+from analogical.columns.roles import as_list
 from analogical.columns.rules import ColumnOptions
 from analogical.count.contexts import Contexts
 from analogical.count.listing import ListedRows, find_pairs
