@@ -14,8 +14,7 @@ import typer
 from analogical._results import Result
 from analogical.cli.streams import can_write, has_fixed_width, say_notes, start_output, stdout_width, writable
 from analogical.errors import InputError
-from analogical.show.fitting import EIGHTHS, fit_table
-from analogical.show.views import Table, Tone, View, view_of
+from analogical.show.views import EIGHTHS, Table, Tone, View, fit_table, view_of
 from analogical.show.words import shown, wrap_sentence
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    from analogical.show.sentences import Sizes
+    from analogical.show.relevance import Sizes
 
 __all__ = [
     "BAR_HEIGHT",

@@ -21,8 +21,8 @@ from analogical.plot.canvas import (
     significance_keys,
 )
 from analogical.show.interactions import share_grid
+from analogical.show.relevance import has_direction, interaction_sizes, sizes_in_points
 from analogical.show.selection import REASONS, selection_steps
-from analogical.show.sentences import has_direction, interaction_sizes, sizes_in_points
 from analogical.show.words import counted, in_points, marked, p_words, shorten, signed
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 from analogical.questions.audit import Audit, Difference
 from analogical.questions.compared import ExampleRows
 from analogical.questions.evidence import Evidence, Transition, Transitions
-from analogical.show.sentences import (
+from analogical.show.relevance import (
     NOT_ADJUSTED,
     NOT_CAUSES,
     ROW_NAMES,

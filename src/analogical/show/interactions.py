@@ -10,7 +10,7 @@ from analogical._results import entry_at
 from analogical._types import Ints
 from analogical.questions.compared import ExampleRows
 from analogical.questions.interactions import Interaction, Interactions
-from analogical.show.sentences import (
+from analogical.show.relevance import (
     NOT_ADJUSTED,
     STATUSES,
     agreeing_on,

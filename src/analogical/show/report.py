@@ -20,18 +20,20 @@ from analogical.questions.report import MAX_PAIRED_VALUES, Panel, Report
 from analogical.show.audit import pair_table, transition_table, view_audit
 from analogical.show.interactions import share_grid, share_table, view_interactions
 from analogical.show.notes import describe_notes, leaks_of
-from analogical.show.relevance import explain_statuses, say_effects, view_relevance
-from analogical.show.selection import view_redundancies, view_selection
-from analogical.show.sentences import (
+from analogical.show.relevance import (
     MIXED,
     ROW_NAMES,
     SMALL,
     agreeing_on,
     assumed,
     describe_direction,
+    explain_statuses,
     has_direction,
     held_fixed,
+    say_effects,
+    view_relevance,
 )
+from analogical.show.selection import view_redundancies, view_selection
 from analogical.show.views import Cell, Table, View, number_column, tabulate, text_column
 from analogical.show.words import (
     ELSEWHERE,
