@@ -43,7 +43,7 @@ def test_what_is_given_can_be_typed(run, given, expected):
 
 def test_evidence_reads_and_groups_once(run, monkeypatch):
     calls = []
-    for module, name in ((study, "encode_table"), (study.Cells, "of"), (study, "count_given")):
+    for module, name in ((study, "encode_table"), (study.RowContexts, "of"), (study, "count_given")):
         original = getattr(module, name)
 
         def counted(*args, name=name, original=original, **more):

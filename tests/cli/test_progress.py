@@ -4,11 +4,11 @@ import io
 import sys
 
 import pytest
-from analogical.duck.session import Session, ask
 
 from analogical import _progress, interactions, relevance, report
 from analogical._progress import end_line, progress_line, start_clock, stop_clock, working_on
 from analogical.cli.streams import guarded_streams
+from analogical.outside.lazy import ask
 
 
 class Terminal(io.StringIO):
@@ -80,8 +80,8 @@ def test_a_clock_names_what_is_done(use_terminal):
 
 
 def test_duckdb_says_what_it_does(use_terminal):
-    terminal, session = use_terminal(), Session()
-    ask(session.connection, lambda: _progress._tick(Seconds(1)), "grouping the rows")
+    terminal = use_terminal()
+    ask("duckdb", lambda: _progress._tick(Seconds(1)), "grouping the rows")
     assert seen(terminal).startswith("grouping the rows: ")
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from analogical._checks import brief, is_whole, listing
 from analogical._types import CodedRows, Codes, Ints, Note, NoteKind, Positions, code_type
 from analogical.columns.columns import MISSING, Column, Kind, dense_codes, plain
-from analogical.columns.frames import ArrayColumns, Frame, NamedLists, Table, encode_cells, name_of, read_table
+from analogical.columns.frames import Table, encode_cells, name_of, read_table
 from analogical.columns.roles import Chosen, Names, Roles, choose_columns, read_roles, sort_classes
 from analogical.columns.rules import Rules, looks_like_group
 from analogical.columns.treating import ColumnMeaning, Feature, Spellings, note_spellings, parts_of, treat_column
@@ -55,7 +55,7 @@ class EncodedTable:
     """The number of the group of each row; None if all rows are independent."""
     origin: Positions | None
     """Positions of the encoded rows in the user's table; None if all rows were encoded."""
-    frame: Frame | NamedLists | None
+    frame: Table | None
     """The user's dataframe, for the names of its rows; None for arrays and lists."""
     fine: Mapping[int, Codes] = field(default_factory=dict)
     """Numbers in up to 120 bins, by place among the features: contexts of other features may need finer bins."""
@@ -230,7 +230,7 @@ def encode_table(
         label_meaning=None if classes is None else ColumnMeaning(roles.label, name, classes.values),
         groups=None if roles.groups is None else np.unique(roles.groups[rows], return_inverse=True)[1],
         origin=None if rows.all() else np.flatnonzero(rows),
-        frame=None if isinstance(table, ArrayColumns) else table,
+        frame=None if table.backend is None else table,
         notes=(*table.notes, *roles.notes, *work.notes),
         fine={place: feature.fine for place, feature in enumerate(features) if feature.fine is not None},
         watched=work.watched,

@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
 __all__ = [
-    "ArrayColumns",
     "Frame",
-    "NamedLists",
+    "PlainColumns",
     "Table",
     "align",
     "as_series",
@@ -53,47 +52,17 @@ FAR_DATES = (
 
 
 @dataclass(frozen=True)
-class NamedLists:
-    """Columns as lists with names: a built-in table, read without importing a dataframe library."""
-
-    lists: dict[str, list[Any]]
-    backend = "polars"
-    index = None
-    notes = ()
-
-    @property
-    def columns(self) -> list[str]:
-        """Names of the columns."""
-        return list(self.lists)
-
-    keys = columns
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(next(iter(self.lists.values()), []))
-
-    def __getitem__(self, position: int) -> list[Any]:
-        return self.lists[self.columns[position]]
-
-    def whole_numbers(self, chosen: Sequence[int]) -> None:
-        """None: columns are encoded one by one."""
-
-    def row_names(self, positions: Sequence[int]) -> list[Hashable]:
-        """The positions themselves."""
-        return list(positions)
-
-
-@dataclass(frozen=True)
-class ArrayColumns:
-    """The columns of an array, a sparse matrix or a list of rows, which have no names of their own."""
+class PlainColumns:
+    """The columns of an array, a sparse matrix or a list of rows, or with their names those of a built-in table."""
 
     cells: Sequence[Any]
     n_rows: int
     keys: tuple[Hashable, ...]
     matrix: NDArray[Any] | None = None
     """The whole table, if it is a numpy array of whole numbers or booleans, which is encoded at once."""
-    backend = None
+    backend: str | None = None
+    """The library of dataframes of results, if the columns have names of their own."""
+    index = None
     notes = ()
 
     def __getitem__(self, position: int) -> Any:
@@ -104,6 +73,10 @@ class ArrayColumns:
         if self.matrix is None:
             return None
         return self.matrix if len(chosen) == len(self.keys) else self.matrix[:, list(chosen)]
+
+    def row_names(self, positions: Sequence[int]) -> list[Hashable]:
+        """The positions themselves."""
+        return list(positions)
 
 
 class Frame:
@@ -147,7 +120,7 @@ class Frame:
         return _index_of(self._frame.to_native())
 
 
-Table: TypeAlias = Frame | NamedLists | ArrayColumns
+Table: TypeAlias = Frame | PlainColumns
 """The user's table: ``keys`` name its columns, ``table[position]`` are cells; ``backend`` is None without names."""
 
 
@@ -157,7 +130,7 @@ def read_table(X: Any) -> Table:
         return _read_array(X)
     if type(X).__module__.startswith("scipy.sparse"):  # importing it takes a quarter of a second
         return _read_sparse(X)
-    if isinstance(X, NamedLists | Frame):
+    if isinstance(X, PlainColumns | Frame):
         return X
     if isinstance(X, list | tuple):
         return _read_rows(list(X))
@@ -171,7 +144,7 @@ def read_table(X: Any) -> Table:
     return _read_array(np.asarray(X)) if is_array else _read_rows(list(X))
 
 
-def _read_array(X: NDArray[Any]) -> ArrayColumns:
+def _read_array(X: NDArray[Any]) -> PlainColumns:
     """Columns of a numpy array, as views."""
     if X.dtype.names is not None:
         raise InputError(
@@ -187,11 +160,11 @@ def _read_array(X: NDArray[Any]) -> ArrayColumns:
     n_rows, n_features = X.shape
     keys = tuple(f"x{i}" for i in range(n_features))
     if X.dtype.kind in "iub" and n_rows and n_features and not isinstance(X, np.ma.MaskedArray):
-        return ArrayColumns([], n_rows, keys, matrix=X)
-    return ArrayColumns(list(X.T), n_rows, keys)
+        return PlainColumns([], n_rows, keys, matrix=X)
+    return PlainColumns(list(X.T), n_rows, keys)
 
 
-def _read_sparse(X: Any) -> ArrayColumns:
+def _read_sparse(X: Any) -> PlainColumns:
     """Columns of a scipy sparse matrix, made dense one at a time."""
     if X.ndim != 2:
         raise InputError(f"X must have two dimensions (rows, features), got {X.ndim}.")
@@ -202,7 +175,7 @@ def _read_sparse(X: Any) -> ArrayColumns:
     for i in range(n_features):
         part = slice(columns.indptr[i], columns.indptr[i + 1])
         cells.append(_SparseCells(columns.indices[part], columns.data[part], n_rows))
-    return ArrayColumns(cells, n_rows, tuple(f"x{i}" for i in range(n_features)))
+    return PlainColumns(cells, n_rows, tuple(f"x{i}" for i in range(n_features)))
 
 
 @dataclass(frozen=True)
@@ -222,7 +195,7 @@ class _SparseCells:
         return replace(compact(codes, column.values), kind=column.kind)
 
 
-def _read_rows(rows: list[Any]) -> ArrayColumns:
+def _read_rows(rows: list[Any]) -> PlainColumns:
     """Columns of a list of rows."""
     rows = [row.tolist() if hasattr(row, "tolist") else row for row in rows]  # arrays and series
     for position, row in enumerate(rows):
@@ -238,7 +211,7 @@ def _read_rows(rows: list[Any]) -> ArrayColumns:
             )
     n_features = len(rows[0]) if rows else 0
     keys = tuple(f"x{i}" for i in range(n_features))
-    return ArrayColumns(list(zip(*rows, strict=True)), len(rows), keys)
+    return PlainColumns(list(zip(*rows, strict=True)), len(rows), keys)
 
 
 def name_of(key: Hashable) -> str:
@@ -341,7 +314,7 @@ def is_series(cells: Any) -> bool:
     return isinstance(cells, nw.Series)
 
 
-def align(series: Any, frame: "Frame | NamedLists") -> tuple[Any, bool | None]:
+def align(series: Any, frame: Table) -> tuple[Any, bool | None]:
     """The series in the order of the frame's rows, by their pandas indexes.
 
     The second value is None if there was nothing to align, True if the series was reordered, and False if the indexes

@@ -332,7 +332,7 @@ def render(report: Report) -> str:
 
 
 def _to_percent(share: float | None) -> float | None:
-    """A position from 0 to 100 for a share from 0 to 1, with two decimals; None if it is unknown."""
+    """A position from 0 to 100 for a share from 0 to 1, with two decimals; None if it is NaN or None."""
     return None if share is None or share != share else round(100 * min(max(share, 0.0), 1.0), 2)
 
 

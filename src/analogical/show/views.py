@@ -32,18 +32,13 @@ Tone = Literal["plain", "strong", "good", "warning", "muted", "accent"]
 
 
 class Marks(NamedTuple):
-    """A bar from ``zero`` to ``at``, its interval and another mark: places on an axis from 0 to 1, None if unknown."""
+    """A bar from ``zero`` to ``at``, its interval and another mark: places on an axis from 0 to 1, NaN if unknown."""
 
     zero: float
-    at: float | None
-    low: float | None
-    high: float | None
-    other: float | None
-
-    @classmethod
-    def on(cls, zero: float, *places: float) -> "Marks":
-        """Marks at these places, of which NaN are unknown."""
-        return cls(zero, *(None if place != place else place for place in places))
+    at: float
+    low: float
+    high: float
+    other: float
 
 
 @dataclass(frozen=True)
