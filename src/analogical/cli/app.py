@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["COMMANDS", "app_for", "app_with"]
-
 COMMANDS = {
     "score": "Score every feature of a table: how much the label depends on it, given the others.",
     "select": "Select the features that predict the label best together.",

@@ -25,8 +25,6 @@ from analogical.show.words import quoted
 if TYPE_CHECKING:
     from analogical.study import Given
 
-__all__ = ["Confidence", "GivenOption", "Limit", "Quiet", "Seed", "Source", "reads_table", "split_names"]
-
 Confidence = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
 GivenOption = Annotated[
     str,

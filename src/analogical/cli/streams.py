@@ -13,16 +13,6 @@ from analogical._progress import end_line, start_clock, stop_clock
 from analogical.errors import InputError
 from analogical.show.words import quoted, shown
 
-__all__ = [
-    "be_quiet",
-    "guarded_streams",
-    "say",
-    "say_notes",
-    "shows_progress",
-    "start_output",
-    "writable",
-]
-
 SUBSTITUTES = {"→": "->", "…": "...", "–": "-", "•": "*", "±": "+-", "χ": "chi", "²": "^2", "×": "x"}
 """Replacements for characters of our own texts that a stream cannot encode."""
 

@@ -20,8 +20,6 @@ from analogical.cli.writing import Output
 from analogical.errors import InputError
 from analogical.show.views import view_of
 
-__all__ = ["audit", "compare", "evidence", "interactions", "redundancies", "report", "score", "select"]
-
 
 @reads_table()
 def score(

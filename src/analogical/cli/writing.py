@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from analogical.cli.options import Source
 
-__all__ = ["Output", "print_line", "show_table", "write_csv"]
-
 STYLES: dict[Tone, str] = {
     "plain": "",
     "strong": "bold",

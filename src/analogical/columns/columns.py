@@ -19,18 +19,6 @@ from analogical._checks import brief
 from analogical._types import Bools, Codes, Ints, Positions, code_type
 from analogical.errors import InputError
 
-__all__ = [
-    "MISSING",
-    "Column",
-    "Kind",
-    "compact",
-    "dense_codes",
-    "encode_array",
-    "encode_objects",
-    "plain",
-    "sortable",
-]
-
 MISSING = -1
 """The code of a missing cell while a column is being encoded; it never leaves this package."""
 

@@ -23,15 +23,6 @@ from analogical.columns.rules import Rules, looks_like_group
 from analogical.columns.treating import ColumnMeaning, Feature, Spellings, note_spellings, parts_of, treat_column
 from analogical.errors import InputError
 
-__all__ = [
-    "ColumnMeaning",
-    "EncodedTable",
-    "Watch",
-    "encode_features",
-    "encode_table",
-    "refuse_single_class",
-]
-
 Watch: TypeAlias = Callable[[Ints, Codes, Ints | None], float | None]
 """Called with the ranks of the values of a number (-1 for missing cells), the labels and the weights."""
 

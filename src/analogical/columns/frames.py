@@ -27,23 +27,6 @@ from analogical.errors import InputError, MissingDependencyError
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
-__all__ = [
-    "Frame",
-    "PlainColumns",
-    "Table",
-    "align",
-    "as_series",
-    "build_frame",
-    "encode_cells",
-    "encode_series",
-    "is_frame",
-    "is_series",
-    "name_of",
-    "open_frame",
-    "read_table",
-    "refuse_repeated",
-]
-
 
 FAR_DATES = (
     "The {what} has dates outside of the years 1 to 9999, or durations of more than 999,999,999 days; leave the column"

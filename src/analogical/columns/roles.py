@@ -17,8 +17,6 @@ from analogical.columns.treating import find_spellings, merge_spellings, note_sp
 from analogical.count.counts import refuse_too_many_rows
 from analogical.errors import InputError
 
-__all__ = ["Chosen", "Names", "Roles", "as_list", "choose_columns", "read_roles", "sort_classes", "unknown_column"]
-
 What = Literal["label", "weights", "groups"]
 
 

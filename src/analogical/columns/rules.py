@@ -25,19 +25,6 @@ from analogical.columns.binning import BinRule, Bins, check_bins
 from analogical.columns.columns import Column, plain
 from analogical.errors import InputError
 
-__all__ = [
-    "NEARLY_ALL",
-    "ColumnOptions",
-    "Ids",
-    "Missing",
-    "Rules",
-    "asked_of",
-    "counts_rows",
-    "looks_like_group",
-    "rules_of",
-    "written_call",
-]
-
 Missing = Literal["value", "drop", "error"]
 Ids = Literal["drop", "keep"]
 

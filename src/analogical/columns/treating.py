@@ -15,18 +15,6 @@ from analogical.columns.columns import MISSING, NO_CODES, Column, plain
 from analogical.columns.rules import Rules
 from analogical.errors import InputError
 
-__all__ = [
-    "PARTS",
-    "ColumnMeaning",
-    "Feature",
-    "Spellings",
-    "find_spellings",
-    "merge_spellings",
-    "note_spellings",
-    "parts_of",
-    "treat_column",
-]
-
 PARTS = {"month": 730, "weekday": 14, "hour": 2}
 """Parts of dates, with the days that dates must span, two cycles: within one, a part only repeats the bins of time."""
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")

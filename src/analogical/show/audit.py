@@ -34,8 +34,6 @@ from analogical.show.words import (
     verb,
 )
 
-__all__ = ["pair_blocks", "pair_table", "transition_table", "view_audit", "view_evidence", "view_transitions"]
-
 
 def view_audit(result: Audit) -> View:
     """The conclusion, the differences with intervals, and what was compared."""

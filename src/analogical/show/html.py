@@ -5,8 +5,6 @@ from html import escape
 from analogical.show.views import Cell, Heading, Table, Tone, View
 from analogical.show.words import count_left_out
 
-__all__ = ["render_html"]
-
 # All results share one small style, which touches nothing outside them. Notebooks do not say whether their page is
 # light or dark, so coloured text has a contrast of at least 4.5 to white and of 4 to #111.
 STYLE = """<style>

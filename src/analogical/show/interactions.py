@@ -38,8 +38,6 @@ from analogical.show.words import (
     verb,
 )
 
-__all__ = ["ShareGrid", "share_grid", "share_table", "view_interaction", "view_interactions"]
-
 FEW_EFFECTIVE = 30
 """Effective squares below which intervals are rough."""
 MAX_VALUES = 6

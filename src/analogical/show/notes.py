@@ -10,8 +10,6 @@ from typing import Any
 from analogical._types import Note, NoteKind
 from analogical.show.words import counted, list_all, list_first, quoted, verb
 
-__all__ = ["describe_notes", "leaks_of", "sum_up_notes", "warnings_of"]
-
 
 def describe_notes(notes: Sequence[Note]) -> tuple[str, ...]:
     """What was done to a table, one sentence each."""

@@ -35,32 +35,6 @@ from analogical.show.words import (
 if TYPE_CHECKING:
     from analogical.questions.interactions import Interactions
 
-__all__ = [
-    "MIXED",
-    "NOT_ADJUSTED",
-    "NOT_CAUSES",
-    "PAPER_STATUSES",
-    "ROW_NAMES",
-    "SMALL",
-    "STATUSES",
-    "Sizes",
-    "StatusWords",
-    "agreeing_on",
-    "assumed",
-    "describe_context",
-    "describe_direction",
-    "explain_statuses",
-    "has_direction",
-    "held_fixed",
-    "interaction_sizes",
-    "no_partner",
-    "say_effects",
-    "say_given",
-    "sizes_in_points",
-    "status_cell",
-    "view_relevance",
-]
-
 FEW_NAMES = 8
 """Names that a sentence lists."""
 
@@ -76,11 +50,18 @@ def view_relevance(
     order = result.order().tolist()
     name = text_column("feature", lambda i: shown(result.names[i]), may_shorten=True)
     if paper:
-        relevant = [i for i, status in enumerate(result.paper_status) if status == "relevant"]
+        relevant, ari = [i for i, status in enumerate(result.paper_status) if status == "relevant"], result.ari
+        columns = [
+            name,
+            number_column("ARI", lambda i: Cell(f"{ari[i]:.3f}", bar=ari[i] if ari[i] <= 1 else math.nan)),
+            number_column("pairs", lambda i: number(result.pairs[i]), drop_order=2),
+            number_column("changed", lambda i: number(result.changed[i]), drop_order=2),
+            text_column("in the paper", lambda i: result.paper_status[i]),
+        ]
         return View(
             headline=f"{len(relevant):,} of {about[1]} {verb(relevant, 'is', 'are')} relevant for"
             f" {quoted(result.label)} as the paper defines it.",
-            tables=(tabulate(order, [name, *_paper_columns(result)], most=top),),
+            tables=(tabulate(order, columns, most=top),),
             lines=(
                 "ARI: share of changed labels among pairs of rows that differ on one feature only; noise is not"
                 " subtracted.",
@@ -107,25 +88,10 @@ def view_relevance(
     )
 
 
-def _paper_columns(result: Relevance) -> list[Column]:
-    """The index of the paper (ARI) with its counts and the paper's statuses."""
-
-    def index(i: int) -> Cell:
-        share = float(result.ari[i])
-        return Cell(f"{share:.3f}", bar=share if share <= 1 else math.nan)  # the paper's 2 is not a share
-
-    return [
-        number_column("ARI", index),
-        number_column("pairs", lambda i: number(result.pairs[i]), drop_order=2),
-        number_column("changed", lambda i: number(result.changed[i]), drop_order=2),
-        text_column("in the paper", lambda i: result.paper_status[i]),
-    ]
-
-
 def _effect_columns(result: Relevance, alone: Floats | None) -> list[Column]:
     """Size in points with its interval and a bar, direction, p and status; ARI if it is defined for every feature."""
     longest = 10 if alone is None else 24  # of values; the page is wider than a terminal
-    others = np.full(len(result), math.nan) if alone is None else alone
+    others = np.full(len(result.names), math.nan) if alone is None else alone
     ends = [points_of(x) for x in (*result.effect, *result.effect_high, *others) if x == x]
     axis = next(end for end in (1, 2, 5, 10, 20, 30, 40, 50, 60, 80, 100) if end >= min(max(ends, default=0), 100))
     scale = max([20.0, *(points_of(effect) for effect in result.effect if effect == effect)])  # of a full bar

@@ -51,8 +51,6 @@ from analogical.show.words import (
     verb,
 )
 
-__all__ = ["MARK", "page_of", "render", "require_jinja", "view_report"]
-
 MARK = "analogical report"
 """Name of the generator in the head of every page, by which our own files are recognised."""
 MAX_RANKED = 300

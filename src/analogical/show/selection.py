@@ -13,8 +13,6 @@ from analogical.show.words import LONG_NAME, counted, list_all, list_first, perc
 if TYPE_CHECKING:
     from analogical.questions.selector import Dropped
 
-__all__ = ["REASONS", "Step", "describe_dropped", "selection_steps", "view_redundancies", "view_selection"]
-
 REASONS: dict[str, StatusWords] = {
     "gain": StatusWords("good", "adds most"),
     "interaction": StatusWords("accent", "act together"),
