@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._checks import brief, is_whole, listing
-from analogical._types import CodedRows, Codes, Ints, Note, NoteKind, Positions, code_type
+from analogical._types import CodedRows, Codes, Ints, Note, Positions, code_type
 from analogical.columns.columns import MISSING, Column, Kind, dense_codes, plain
 from analogical.columns.frames import Table, encode_cells, name_of, read_table
 from analogical.columns.roles import Chosen, Names, Roles, choose_columns, read_roles, sort_classes
@@ -270,7 +270,7 @@ class _Encoder:
         self.notes: list[Note] = []
         self._groups: dict[str, tuple[int, int]] = {}
         """Columns that seem to identify groups of rows: how many, and about how many rows each has."""
-        self._binned: dict[NoteKind, list[ColumnMeaning]] = {"binned": [], "binned-time": []}
+        self._binned: dict[str, list[ColumnMeaning]] = {"binned": [], "binned-time": []}
         self._spellings: dict[str, Spellings] = {}
         self._matrix: Codes | None = None
         """The codes of all columns, if they hold whole numbers or booleans without a missing cell."""
@@ -295,7 +295,7 @@ class _Encoder:
         ids, held, missing = list[str](), dict[int, Column](), dict[str, tuple[int, int]]()
         complete, problem = np.ones(self.n_rows, np.bool_), None
         for position, name in self.chosen.names.items():
-            column = self._load(position, name)
+            column = self._load(position)
             if position in self.chosen.may_be_ids and not are_ids_kept and self.rules.is_id(column, name):
                 ids.append(name)
                 self._note_group(column, name)
@@ -336,11 +336,11 @@ class _Encoder:
             self.notes.append(Note("date-parts", tuple(part.meaning.name for part in self.parts)))
         self.notes += note_spellings(self._spellings)
 
-    def _load(self, position: int, name: str) -> Column:
+    def _load(self, position: int) -> Column:
         """A column, on the rows that count."""
         if position in self._of_matrix:
             return self._of_matrix[position].counted(self.weights)
-        column = encode_cells(self.table[position], f"feature {brief(name)}")
+        column = encode_cells(self.table[position], self.chosen.titles[position])
         if self.table.backend is None and column.kind == "whole":
             column = replace(column, kind="category")
         return (column if self.n_rows == len(self.rows) else column.take(self.rows)).counted(self.weights)
@@ -380,9 +380,15 @@ class _Encoder:
         has_column, has_parts = position in self.chosen.features, self.rules.date_parts and column.is_time
         if has_column:
             self._note_group(column, name)
-            own_rule, place = self.chosen.bins.get(position), self.chosen.place_of[position]
-            key = self.table.keys[position]
-            feature = treat_column(column, name, self.rules, own_rule, key=key, position=place)
+            feature = treat_column(
+                column,
+                name,
+                self.rules,
+                self.chosen.bins.get(position),
+                key=self.table.keys[position],
+                position=self.chosen.place_of[position],
+                title=self.chosen.titles[position],
+            )
             if feature.meaning.edges is not None:
                 self._binned["binned-time" if column.is_time else "binned"].append(feature.meaning)
                 if self.watch is not None and self.labels is not None:

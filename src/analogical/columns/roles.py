@@ -3,17 +3,17 @@
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from analogical._checks import brief, is_whole, listing
-from analogical._types import Floats, Ints, Note, NoteKind
+from analogical._types import Floats, Ints, Note
 from analogical.columns.binning import BinRule, bin_values, name_bins
 from analogical.columns.columns import DAY_NUMBERS, MISSING, Column, plain
 from analogical.columns.frames import Table, align, as_series, encode_cells, is_series, name_of, refuse_repeated
 from analogical.columns.rules import NEARLY_ALL, Rules, counts_rows
-from analogical.columns.treating import find_spellings, merge_spellings, note_spellings
+from analogical.columns.treating import PARTS, merge_spellings, note_spellings
 from analogical.count.counts import refuse_too_many_rows
 from analogical.errors import InputError
 
@@ -40,12 +40,6 @@ class Names:
         if isinstance(given, Hashable) and (place := self._by_key.get((type(given), given))) is not None:
             return place
         return self._by_text.get(given) if isinstance(given, str) else None
-
-    def find_part(self, given: Any) -> tuple[int, str] | None:
-        """Place of a column and part of its dates, for a name such as "sold.month"; None for any other name."""
-        stem, _, part = given.rpartition(".") if isinstance(given, str) else ("", "", "")
-        place = self.find(stem) if part in ("month", "weekday", "hour") and self.find(given) is None else None
-        return None if place is None else (place, part)
 
     def find_one(self, given: Any, role: str) -> int:
         """Place of a column by its name."""
@@ -138,7 +132,11 @@ def read_roles(table: Table, y: Any, rules: Rules) -> Roles:
     labels, label_notes = _encode_label(given["label"], weights, rules) if "label" in given else (None, ())
     taken, notes = _taken_columns(table, given, labels, rules)
     label = given["label"].name if "label" in given else None
-    groups = _encode_groups(given["groups"].cells) if "groups" in given else None
+    groups = None
+    if "groups" in given:  # a row without a group is a group of its own
+        column = encode_cells(given["groups"].cells, "groups")
+        groups, alone = column.codes.astype(np.int64), np.flatnonzero(column.codes == MISSING)
+        groups[alone] = len(column.values) + np.arange(len(alone))
     return Roles(label, labels, weights, groups, taken, (*notes, *label_notes))
 
 
@@ -161,8 +159,7 @@ def _find(table: Table, given: Any, what: What) -> _Given:
         raise InputError(
             f"The {what} has {len(cells):,} values and X has {table.n_rows:,} rows; give one value per row."
         )
-    kind: NoteKind = "aligned" if is_aligned else "index-differs"
-    notes = () if is_aligned is None else (Note(kind, (what,)),)
+    notes = () if is_aligned is None else (Note("aligned" if is_aligned else "index-differs", (what,)),)
     return _Given(name_of(name) if name is not None and name != "" else None, cells, None, notes)
 
 
@@ -206,15 +203,14 @@ def _taken_columns(
             column = encode_cells(table[position], f"{what} {role.name!r}")
             given = labels if what == "label" and labels is not None else encode_cells(role.cells, what)
             if what == "label":  # spellings are merged in the label
-                merged, code_of = merge_spellings(column, find_spellings(column, rules.fold_case))
+                merged, code_of, _ = merge_spellings(column, rules.fold_case)
                 column = column if merged is column else Column(column.recoded(code_of), merged.values)
             is_same = column.has_same_groups_as(given)
             if is_same and what == "weights":  # numbers must be the same, not only the groups they make
                 is_same = [plain(v) for v in column.values] == [plain(v) for v in given.values]
             if is_same:
                 taken[position] = what
-            kind = f"{what}-taken-out" if is_same else f"{what}-name-kept"
-            notes.append(Note(cast("NoteKind", kind), (str(role.name),)))
+            notes.append(Note(f"{what}-taken-out" if is_same else f"{what}-name-kept", (str(role.name),)))
     return taken, tuple(notes)
 
 
@@ -229,8 +225,7 @@ def _encode_label(label: _Given, weights: Ints | None, rules: Rules) -> tuple[Co
     n_missing, n_rows = column.n_missing, len(column.codes)
     if n_missing == n_rows:
         raise InputError(f"The {what} is missing in all {n_rows:,} rows; choose another column as the label.")
-    spellings = find_spellings(column, rules.fold_case)
-    merged, code_of = merge_spellings(column, spellings)
+    merged, code_of, spellings = merge_spellings(column, rules.fold_case)
     notes = [Note("label-missing", (name,), (n_missing,))] if n_missing else []
     notes += note_spellings({name: spellings})
     occurring = np.flatnonzero(merged.sizes > 0)
@@ -325,15 +320,6 @@ def _refuse_no_counts(name: str, n_rows: int, n_values: int, low: float, high: f
     )
 
 
-def _encode_groups(cells: Any) -> Ints:
-    """The number of the group of each row; a row without a group is a group of its own."""
-    column = encode_cells(cells, "groups")
-    groups = column.codes.astype(np.int64)
-    alone = np.flatnonzero(column.codes == MISSING)
-    groups[alone] = len(column.values) + np.arange(len(alone))
-    return groups
-
-
 # ---------------------------------------------------------------- features
 
 
@@ -343,6 +329,8 @@ class Chosen:
 
     names: dict[int, str]
     """Names of the columns that are read: features, and those of which only parts of dates are."""
+    titles: dict[int, str]
+    """What messages call these columns: feature 'age'."""
     place_of: dict[int, int]
     """Places among all columns without a role."""
     features: set[int]
@@ -369,8 +357,15 @@ def choose_columns(
     free = [position for position in range(len(keys)) if position not in taken]
     names = {p: name_of(keys[p]) for p in free}
     called = list(keys)
-    if rules.feature_names is not None:
-        names = dict(zip(free, _check_names(rules.feature_names, len(free)), strict=True))
+    if (given_names := rules.feature_names) is not None:
+        own = () if isinstance(given_names, str) else tuple(str(name) for name in given_names)
+        if len(own) != len(free):
+            raise InputError(
+                f"feature_names must have one name for each of the {len(free)} features, got"
+                f" {listing(own) or repr(given_names)}."
+            )
+        refuse_repeated(own)
+        names = dict(zip(free, own, strict=True))
         called = [names.get(p, key) for p, key in enumerate(keys)]
     features, parts = _choose_features(called, free, taken, rules)
     if not features and not parts:
@@ -389,18 +384,8 @@ def choose_columns(
         bins |= {features[place]: rule for place in known.find_all(given, "bins")}
     read = {p: names[p] for p in sorted({*features, *parts})}
     may_be_ids = set(features) - wanted - bins.keys() if rules.ids == "drop" else set[int]()
-    return Chosen(read, {p: place for place, p in enumerate(free)}, set(features), parts, may_be_ids, bins)
-
-
-def _check_names(names: Iterable[str], n_features: int) -> tuple[str, ...]:
-    checked = () if isinstance(names, str) else tuple(str(name) for name in names)
-    if len(checked) != n_features:
-        raise InputError(
-            f"feature_names must have one name for each of the {n_features} features, got"
-            f" {listing(checked) or repr(names)}."
-        )
-    refuse_repeated(checked)
-    return checked
+    titles = {p: f"feature {brief(name)}" for p, name in read.items()}
+    return Chosen(read, titles, {p: place for place, p in enumerate(free)}, set(features), parts, may_be_ids, bins)
 
 
 def _choose_features(
@@ -418,11 +403,13 @@ def _choose_features(
     names, roles = Names([keys[position] for position in free]), Names([keys[position] for position in taken])
     named, parts = set[int](), dict[int, set[str]]()
     for name in as_list(given, role):
-        if rules.date_parts and (column_and_part := names.find_part(name)) is not None:
-            place, part = column_and_part
+        is_known = names.find(name) is not None
+        stem, _, part = name.rpartition(".") if isinstance(name, str) else ("", "", "")
+        place = names.find(stem) if rules.date_parts and part in PARTS and not is_known else None
+        if place is not None:
             parts.setdefault(free[place], set()).add(part)
             continue
-        if names.find(name) is None and (taken_place := roles.find(name)) is not None:
+        if not is_known and (taken_place := roles.find(name)) is not None:
             what = list(taken.values())[taken_place]
             raise InputError(f"{role} names {name!r}, which is the {what}; leave it out of {role}.")
         named.update(free[place] for place in names.find_all(name, role))

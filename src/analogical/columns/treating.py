@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._checks import brief
-from analogical._types import Ints, Note, NoteKind
+from analogical._types import Ints, Note
 from analogical.columns.binning import FINE_BINS, BinRule, bin_values, name_bins
 from analogical.columns.columns import MISSING, NO_CODES, Column, plain
 from analogical.columns.rules import Rules
@@ -19,7 +19,7 @@ PARTS = {"month": 730, "weekday": 14, "hour": 2}
 """Parts of dates, with the days that dates must span, two cycles: within one, a part only repeats the bins of time."""
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
-Spellings: TypeAlias = Mapping[NoteKind, Sequence[tuple[str, ...]]]
+Spellings: TypeAlias = Mapping[str, Sequence[tuple[str, ...]]]
 """Values of a column that are one, the most frequent first: "folded" are merged, "may-fold" could be."""
 
 
@@ -67,15 +67,15 @@ def treat_column(
     *,
     key: Hashable | None = None,
     position: int = 0,
+    title: str = "",
 ) -> Feature:
-    """One column as a feature; ``own_rule`` is the bin rule that the user gave for it."""
+    """One column as a feature; ``own_rule`` is the bin rule that the user gave for it, ``title`` is for messages."""
     if own_rule is not None and own_rule.method != "none" and column.kind == "category":
         raise InputError(f"bins names {name!r}, which does not hold numbers or dates; leave it out of bins.")
     rule, n_missing = rules.bin_rule_of(column, own_rule), column.n_missing
     meaning = partial(ColumnMeaning, name if key is None else key, name, position=position, n_missing=n_missing)
     if rule is None:
-        spellings = find_spellings(column, rules.fold_case)
-        merged, code_of = merge_spellings(column, spellings)
+        merged, code_of, spellings = merge_spellings(column, rules.fold_case)
         known = merged.values
         if not isinstance(known, list | range):
             known = [plain(value) for value in known]  # of a column with very many numbers
@@ -83,7 +83,7 @@ def treat_column(
             code_of[-1] = len(known)
             known = [*known, None]
         return Feature(meaning(known), code_of, spellings=spellings)
-    what = f"feature {brief(name)}"
+    what = title or f"feature {brief(name)}"
     binned = bin_values(column, rule, what)
     fine = bin_values(column, BinRule("quantiles", FINE_BINS), what) if rule.method == "quantiles" else None
     names: list[str | None] = [*name_bins(binned.ends)]
@@ -100,7 +100,7 @@ def treat_column(
 # ---------------------------------------------------------------- spellings of one value
 
 
-def find_spellings(column: Column, fold_case: bool | None) -> Spellings:
+def _find_spellings(column: Column, fold_case: bool | None) -> Spellings:
     """The values of a column that differ only in case or spaces.
 
     By default (``fold_case`` is None) single letters are not merged, because they may be codes, such as the alleles A
@@ -138,28 +138,27 @@ def _merges(keys: Sequence[str], values: Sequence[str], sizes: Sequence[int]) ->
     ]
 
 
-def merge_spellings(column: Column, spellings: Spellings) -> tuple[Column, Ints]:
-    """The column with one value for all spellings of a word, and for each value before its place among these.
+def merge_spellings(column: Column, fold_case: bool | None) -> tuple[Column, Ints, Spellings]:
+    """The column with one value for all spellings of a word, for each value before its place among these, and which.
 
     A merged value is named after the most frequent spelling, in the order of the first of them. The result has no codes
     of rows, and the last place is MISSING, for missing cells.
     """
-    merges = spellings.get("folded", ())
-    if not merges:
-        return column, np.append(np.arange(len(column.values)), MISSING)
+    spellings = _find_spellings(column, fold_case)
+    if not (merges := spellings.get("folded")):
+        return column, np.append(np.arange(len(column.values)), MISSING), spellings
     name_of = {spelling: merge[0] for merge in merges for spelling in merge}
     code_of_name: dict[str, int] = {}
     codes = [code_of_name.setdefault(name_of.get(text, text), len(code_of_name)) for text in column.values]
     sizes = np.bincount(codes, column.sizes).astype(np.int64)
     merged = Column(NO_CODES, list(code_of_name), known_sizes=sizes, known_missing=column.n_missing)
-    return merged, np.array([*codes, MISSING])
+    return merged, np.array([*codes, MISSING]), spellings
 
 
 def note_spellings(spellings: Mapping[str, Spellings]) -> list[Note]:
     """Notes on the spellings that were merged, and on those that could be, by name of the column."""
     notes = []
-    kinds: tuple[NoteKind, ...] = ("folded", "may-fold")
-    for kind in kinds:
+    for kind in ("folded", "may-fold"):
         merges = [(name, merge) for name, known in spellings.items() for merge in known.get(kind, ())]
         if merges:
             words = tuple(", ".join(map(repr, merge)) for _, merge in merges)
