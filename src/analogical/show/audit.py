@@ -93,7 +93,7 @@ def _difference_table(result: Audit, most: int = 30) -> Table:
 
     def points(d: Difference) -> Cell:
         ends = (d.difference, d.difference_low, d.difference_high, d.crude)
-        return Cell(signed_share(d.difference), chart=Marks(0.5, *((end / reach + 1) / 2 for end in ends)))
+        return Cell(signed_share(d.difference), chart=Marks.on(0.5, *((end / reach + 1) / 2 for end in ends)))
 
     columns = [
         text_column(f"vs. {marked(result.reference, 20)}", lambda d: marked(d.values[1], 30), may_shorten=True),

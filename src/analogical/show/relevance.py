@@ -98,7 +98,7 @@ def _effect_columns(result: Relevance, alone: Floats | None) -> list[Column]:
     is_binary = len(result.classes) == 2
 
     def size(i: int) -> Cell:
-        marks = Marks(0.0, *(points / axis for points in (*sizes_in_points(result, i), points_of(others[i]))))
+        marks = Marks.on(0.0, *(points / axis for points in (*sizes_in_points(result, i), points_of(others[i]))))
         return Cell(in_points(points_of(result.effect[i])), chart=marks)
 
     def interval(i: int) -> Cell:

@@ -32,13 +32,18 @@ Tone = Literal["plain", "strong", "good", "warning", "muted", "accent"]
 
 
 class Marks(NamedTuple):
-    """A bar from ``zero`` to ``at``, its interval and another mark: places on an axis from 0 to 1, NaN if unknown."""
+    """A bar from ``zero`` to ``at``, its interval and another mark: places on an axis from 0 to 1, None if unknown."""
 
     zero: float
-    at: float
-    low: float
-    high: float
-    other: float
+    at: float | None
+    low: float | None
+    high: float | None
+    other: float | None
+
+    @classmethod
+    def on(cls, zero: float, *places: float) -> "Marks":
+        """Marks at these places, of which NaN are unknown; views with None are equal, those with NaN are not."""
+        return cls(zero, *(None if place != place else place for place in places))
 
 
 @dataclass(frozen=True)
