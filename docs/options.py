@@ -3,7 +3,7 @@
 import typer
 from typer.main import get_command
 
-from analogical.cli.app import COMMANDS, app_with
+from analogical.cli import COMMANDS, app_with
 
 MANY = 6
 """An option of this many commands or more is in the first table."""

@@ -16,8 +16,7 @@ import pytest
 
 import analogical
 from analogical import InputError, load_table, relevance, select, table_names
-from analogical.show.relevance import say_given
-from analogical.show.sentences import STATUSES, describe_direction, has_direction
+from analogical.show.relevance import STATUSES, describe_direction, has_direction, say_given
 from analogical.show.views import view_of
 
 ROWS = [(0, 0, "c", 0), (0, 1, "c", 1), (1, 0, "c", 0), (1, 1, "c", 1), (0, 0, "c", 0), (0, 0, "c", 0)]

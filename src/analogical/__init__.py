@@ -86,7 +86,8 @@ def __getattr__(name: str) -> Any:
     """Import the module of a public name, so that scikit-learn, for example, is loaded for the selector only."""
     for home, names in _HOMES.items():
         if name in names:
-            return getattr(import_module(f"analogical.{home}"), name)
+            globals()[name] = getattr(import_module(f"analogical.{home}"), name)
+            return globals()[name]
     if name == "__version__":
         from importlib.metadata import version
 

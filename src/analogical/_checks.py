@@ -15,6 +15,7 @@ __all__ = [
     "check_number",
     "check_whole",
     "is_whole",
+    "listing",
     "seed_from",
 ]
 
@@ -23,6 +24,12 @@ def brief(value: Any, limit: int = 60) -> str:
     """The repr of a value for a message, shortened if it is long."""
     text = repr(value)
     return text if len(text) <= limit else f"{text[: limit - 3]}..."
+
+
+def listing(words: Sequence[str], limit: int = 8) -> str:
+    """At most eight words, and how many more there are."""
+    shown = ", ".join(words[:limit])
+    return shown if len(words) <= limit else f"{shown} and {len(words) - limit} more"
 
 
 def is_whole(value: Any) -> bool:

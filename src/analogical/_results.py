@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from analogical._checks import listing
 from analogical._types import Note, Positions, same
 from analogical.columns.columns import plain
 from analogical.errors import InputError
@@ -125,8 +126,6 @@ def entry_at(key: Any, names: Iterable[Any], what: str) -> int:
     known = list(names)
     if key in known:
         return known.index(key)
-    from analogical.columns.choosing import listing
-
     raise InputError(f"There is no {what} {key!r} in the result; it has {listing([repr(name) for name in known])}.")
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ __all__ = [
     "Ints",
     "Keys",
     "Note",
-    "NoteKind",
     "Positions",
     "code_type",
     "merge_bins",
@@ -128,57 +127,12 @@ def _sizes(codes: Codes, weights: Ints | None, n_codes: int) -> Ints:
     return np.bincount(codes, weights, minlength=n_codes).astype(np.int64)
 
 
-NoteKind = Literal[
-    "label-taken-out",
-    "weights-taken-out",
-    "groups-taken-out",
-    "label-name-kept",
-    "weights-name-kept",
-    "groups-name-kept",
-    "looks-like-groups",
-    "leak",
-    "screened",
-    "label-missing",
-    "label-binned",
-    "missing-value",
-    "missing-dropped",
-    "binned",
-    "binned-time",
-    "edges-of-sample",
-    "many-texts",
-    "date-parts",
-    "set-aside",
-    "folded",
-    "may-fold",
-    "aligned",
-    "index-differs",
-    "collected",
-    "encoding",
-    "not-utf-8",
-    "blank-lines",
-    "separator",
-    "first-line-is-data",
-    "header-has-numbers",
-    "unnamed-columns",
-    "numbered-names",
-    "empty-column",
-    "first-sheet",
-    "spaces-stripped",
-    "read-as-missing",
-    "decimal-commas",
-    "read-as-numbers",
-    "read-as-dates",
-    "words-read-as-missing",
-    "numbers-and-words",
-]
-"""Those from "encoding" on are about files."""
-
-
 @dataclass(frozen=True)
 class Note:
     """Something that was done to the table before counting, to be reported next to the numbers."""
 
-    kind: NoteKind
+    kind: str
+    """One of those that ``show.notes.NOTES`` has words for."""
     columns: tuple[str, ...] = ()
     counts: tuple[int, ...] = ()
     """Numbers of rows, cells, values or bins, or per cent, depending on the note; one per column, or one for all."""

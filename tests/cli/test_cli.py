@@ -12,8 +12,7 @@ import polars as pl
 import pytest
 
 from analogical import rivals
-from analogical.cli import verbs
-from analogical.cli.app import COMMANDS, app_with
+from analogical.cli import COMMANDS, app_with, verbs
 
 TITANIC_SCORE = """\
 3 of 3 features have a significant effect on 'survived'.

@@ -139,7 +139,7 @@ def test_quiet_shows_no_progress_on_a_terminal(run, monkeypatch):
             return True
 
     asked = []
-    name = "analogical.questions.relevance.relevance"
+    name = "analogical.relevance"
     monkeypatch.setattr(name, lambda *_, progress, **__: asked.append(progress) or 1 / 0)
     for options in ([], ["--quiet"]):
         monkeypatch.setattr(sys, "stderr", Terminal())

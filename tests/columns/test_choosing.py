@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 from analogical import AnalogicalSelector, InputError, audit, evidence, relevance
-from analogical.columns.choosing import name_of, unknown_column
+from analogical.columns.frames import name_of
+from analogical.columns.roles import unknown_column
 
 NUMBERS = {"price_a": [0, 1, 0, 1], "price_b": [0, 0, 1, 1], "size": [1, 1, 2, 2], "y": [0, 1, 1, 0]}
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from analogical import InputError
-from analogical.columns.choosing import Names
 from analogical.columns.columns import MISSING, Column, compact, encode_array, encode_objects
+from analogical.columns.roles import Names
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_arrays_get_dense_codes_and_gaps_are_missing(cells, codes, values):
     column = encode_array(cells, "feature 'x'")
     assert column.codes.tolist() == codes
     assert list(column.values) == values
-    assert column.is_missing().tolist() == [code == MISSING for code in codes]
+    assert (column.codes == MISSING).tolist() == [code == MISSING for code in codes]
 
 
 def test_objects_are_numbered_by_appearance():

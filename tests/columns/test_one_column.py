@@ -57,12 +57,10 @@ def test_spellings_and_missing_cells_get_their_codes_in_one_table():
     treated = treat_column(column, "x", Rules())
     assert treated.code_of.tolist() == [0, 1, 0, 0, 2]
     assert treated.meaning.values == ["RED", "blue", None]
-    assert not treated.keeps_codes
 
 
-def test_codes_that_need_no_change_are_not_copied():
+def test_values_without_spellings_keep_their_codes():
     treated = treat_column(encode_objects(["a", "b", "a"], "x"), "x", Rules())
-    assert treated.keeps_codes
     assert treated.code_of.tolist() == [0, 1, MISSING]
 
 

@@ -11,7 +11,7 @@ from analogical import Study, audit, evidence, interactions, redundancies, relev
 from analogical._types import Note
 from analogical.columns.columns import encode_array, encode_objects
 from analogical.columns.encode import encode_table
-from analogical.columns.rules import Rules, is_time
+from analogical.columns.rules import Rules
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -258,8 +258,8 @@ def test_max_values_says_what_few_means():
     ],
 )
 def test_days_written_as_whole_numbers(days, are_days):
-    assert is_time(encode_array(np.array(days), "feature 'x'")) is are_days
-    assert is_time(encode_objects(days, "feature 'x'")) is are_days
+    assert encode_array(np.array(days), "feature 'x'").is_time is are_days
+    assert encode_objects(days, "feature 'x'").is_time is are_days
 
 
 def test_times_with_and_without_zone_are_no_times():

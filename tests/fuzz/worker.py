@@ -50,7 +50,7 @@ def _warm_up() -> None:
     import polars as pl
 
     from analogical import cli, relevance  # noqa: F401
-    from analogical.cli import app  # noqa: F401
+    from analogical.cli import verbs  # noqa: F401
 
     frame = pl.DataFrame({"a": [0, 1, 0, 1], "b": ["x", "y", "y", "x"], "c": [0, 1, 1, 0]})
     repr(relevance(frame, "c"))

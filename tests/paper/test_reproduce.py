@@ -9,8 +9,7 @@ from typer.testing import CliRunner
 
 import analogical.paper.reproduce
 from analogical import InputError, MissingDependencyError
-from analogical.cli import main
-from analogical.cli.app import app_with
+from analogical.cli import app_with, main
 from analogical.paper import Plan
 from analogical.paper.reproduce import PARTS, reproduce
 from analogical.paper.tables import build_table, run_samples

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from analogical import audit, evidence, load_table
-from analogical.show.fitting import render_text
-from analogical.show.views import view_of
+from analogical.show.views import render_text, view_of
 
 
 @pytest.mark.parametrize(

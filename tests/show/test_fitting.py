@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analogical.show.fitting import fit_table
-from analogical.show.views import Cell, Heading, Table
+from analogical.show.views import Cell, Heading, Table, fit_table
 from analogical.show.words import shorten, shorten_apart, width_of, wrap_words
 
 NAME = Heading("feature", is_text=True, may_shorten=True)

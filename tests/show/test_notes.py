@@ -1,11 +1,13 @@
 """Every note is one sentence that says what was done."""
 
-from typing import get_args
+import re
+from pathlib import Path
 
 import pytest
 
-from analogical._types import Note, NoteKind
-from analogical.show.notes import describe_notes, sum_up_notes
+import analogical
+from analogical._types import Note
+from analogical.show.notes import NOTES, describe_notes, sum_up_notes
 
 SENTENCES = [
     (
@@ -91,10 +93,16 @@ def test_sentences_that_say_how_to_go_on(note, start):
 
 def test_every_kind_of_note_has_a_sentence():
     unused = {"label-equals-column"}
-    for kind in set(get_args(NoteKind)) - unused:
+    for kind in set(NOTES) - unused:
         n = {"missing-dropped": 2, "looks-like-groups": 2}.get(kind, 1)
         (sentence,) = describe_notes([Note(kind, ("column",), (1,) * n, ((1,),), ("word",))])
         assert len(sentence) > 15
+
+
+def test_every_note_that_is_made_has_words():
+    texts = [path.read_text(encoding="utf-8") for path in Path(analogical.__file__).parent.rglob("*.py")]
+    made = {kind for text in texts for kind in re.findall(r'Note\(\s*"([a-z0-9-]+)"', text)}
+    assert {"leak", "set-aside", "encoding"} <= made <= NOTES.keys()
 
 
 def test_a_few_words_sum_up_notes_and_count_the_others():

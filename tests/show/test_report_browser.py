@@ -140,6 +140,7 @@ def test_panels_open_by_keyboard_by_link_and_all_at_once(browser, pages):
         assert panels.evaluate_all(is_open) == [True, False, False]
         assert page.get_by_text("Changed: the labels differ").first.is_visible()
         page.locator("#ranked").get_by_role("link", name="class").click()
+        panels.nth(2).locator("p, table").first.wait_for(state="visible")
         assert panels.evaluate_all(is_open) == [True, False, True]
         page.get_by_role("button", name="Open all panels").click()
         assert panels.evaluate_all(is_open) == [True, True, True]

@@ -14,7 +14,7 @@ import typer
 from analogical._types import Note
 from analogical.cli.streams import be_quiet
 from analogical.cli.writing import Output
-from analogical.columns.frames import NamedLists
+from analogical.columns.frames import PlainColumns
 from analogical.columns.rules import ColumnOptions, Ids, Missing, Rules
 from analogical.datasets import WEIGHTS, load_table, table_names
 from analogical.errors import InputError
@@ -24,8 +24,6 @@ from analogical.show.words import quoted
 
 if TYPE_CHECKING:
     from analogical.study import Given
-
-__all__ = ["Confidence", "GivenOption", "Limit", "Quiet", "Seed", "Source", "reads_table", "split_names"]
 
 Confidence = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
 GivenOption = Annotated[
@@ -67,11 +65,6 @@ class Source:
     """The same in a few words."""
     warnings: tuple[str, ...]
     """What casts doubt on the whole answer."""
-
-    @property
-    def data(self) -> tuple[Any, str]:
-        """Table and label, as every function of the library takes them."""
-        return self.frame, self.label
 
     def given(self, text: str) -> "Given":
         """The value of ``--given`` as the library takes it."""
@@ -175,20 +168,27 @@ class Reading:
         options = {f.name: value for f in named if (value := getattr(self, f.name)) not in (f.default, [])}
         file_notes: tuple[Note, ...] = ()
         own_label = None
-        if _is_built_in(file):
+        try:
+            is_built_in = file in table_names() and not Path(file).exists()
+        except OSError:  # no name of a file
+            is_built_in = False
+        if is_built_in:
             if self.engine not in ("auto", "memory"):
                 raise InputError(f"The built-in table {file} is counted in memory; leave out --engine {self.engine}.")
             refuse_text_options(text_format, f"the built-in table {file}")
             if options.setdefault("weights", WEIGHTS) != WEIGHTS:
                 raise InputError(f"The built-in table {file} has its weights, {WEIGHTS!r}; leave out --weights.")
             table = load_table(file)
-            frame: Any = NamedLists(table.columns())  # no dataframe library is loaded
+            lists = table.columns()
+            columns = tuple(lists)
+            # no dataframe library is loaded
+            frame: Any = PlainColumns(list(lists.values()), len(lists[table.label]), columns, backend="polars")
             title, own_label = f"built-in table {file}", table.label
         else:
             title, frame, file_notes = _open(file, text_format, self.engine, self.master)
+            schema = getattr(frame, "collect_schema", None)  # polars' lazy frames warn when asked for their columns
+            columns = tuple(frame.columns if schema is None else schema().names())
         notes, about = list(describe_notes(file_notes)), list[str]()
-        schema = getattr(frame, "collect_schema", None)  # of polars; its lazy frames warn when asked for their columns
-        columns = tuple(frame.columns if schema is None else schema().names())
         first, last = columns[0], columns[-1]
         label = self.label or own_label or last
         if not self.label and own_label is None:
@@ -210,13 +210,6 @@ class Reading:
 
 LABELS = ("class", "label", "target", "y", "outcome")
 """Names by which a first column is recognised as the likely label."""
-
-
-def _is_built_in(file: str) -> bool:
-    try:
-        return file in table_names() and not Path(file).exists()
-    except OSError:
-        return False
 
 
 def _open(

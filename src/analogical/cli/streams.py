@@ -4,7 +4,6 @@ import codecs
 import errno
 import io
 import os
-import shutil
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
@@ -13,19 +12,6 @@ from contextlib import contextmanager
 from analogical._progress import end_line, start_clock, stop_clock
 from analogical.errors import InputError
 from analogical.show.words import quoted, shown
-
-__all__ = [
-    "be_quiet",
-    "can_write",
-    "guarded_streams",
-    "has_fixed_width",
-    "say",
-    "say_notes",
-    "shows_progress",
-    "start_output",
-    "stdout_width",
-    "writable",
-]
 
 SUBSTITUTES = {"→": "->", "…": "...", "–": "-", "•": "*", "±": "+-", "χ": "chi", "²": "^2", "×": "x"}
 """Replacements for characters of our own texts that a stream cannot encode."""
@@ -127,23 +113,7 @@ def say(sentence: object) -> None:
         pass
 
 
-def stdout_width() -> int:
-    """Width of the terminal, or the variable COLUMNS; 80 if there is neither, and at least 20."""
-    return max(20, shutil.get_terminal_size((80, 24)).columns)
-
-
-def has_fixed_width() -> bool:
-    """Whether the width is limited: on a terminal, or by the variable COLUMNS."""
-    columns = os.environ.get("COLUMNS", "")
-    return sys.stdout.isatty() or (columns.isdecimal() and int(columns) > 0)
-
-
 def writable(text: str) -> str:
     """A text with the replacements that the encoding of stdout needs."""
     encoding = sys.stdout.encoding or "utf-8"
     return text.encode(encoding, "analogical").decode(encoding)
-
-
-def can_write(text: str) -> bool:
-    """Whether the encoding of stdout has all characters of a text."""
-    return writable(text) == text

@@ -20,8 +20,6 @@ from analogical.cli.writing import Output
 from analogical.errors import InputError
 from analogical.show.views import view_of
 
-__all__ = ["audit", "compare", "evidence", "interactions", "redundancies", "report", "score", "select"]
-
 
 @reads_table()
 def score(
@@ -63,7 +61,8 @@ def score(
     - analogical score /data/visits --label readmitted --engine spark --master spark://host:7077
     """
     result = analogical.relevance(
-        *source.data,
+        source.frame,
+        source.label,
         **source.options,
         given=source.given(given),
         duplicates=duplicates,
@@ -95,7 +94,7 @@ def select(
 
     Example: analogical select survey.csv --label churned --k 5
     """
-    output.write(analogical.select(*source.data, k, **source.options), source)
+    output.write(analogical.select(source.frame, source.label, k, **source.options), source)
 
 
 @reads_table(without=("top", "as_csv", "csv_safe"))
@@ -116,7 +115,9 @@ def evidence(
     check_whole("--limit", limit, low=0)
     from analogical.questions import evidence as library
 
-    rows = library.compare_rows(library.evidence, *source.data, feature, source.given(given), source.options)
+    rows = library.compare_rows(
+        library.evidence, source.frame, source.label, feature, source.given(given), source.options
+    )
     result, transitions = library.evidence_of(rows, rows.find_pairs(limit)), library.transitions_of(rows)
     also = {"transitions": transitions.to_dict()["transitions"]}
     output.write(result, source, *([transitions] if transitions.counts else []), also=also)
@@ -146,12 +147,12 @@ def interactions(
     """
     options: Any = {**source.options, "given": source.given(given), "confidence": confidence}
     if pair is None:
-        output.write(analogical.interactions(*source.data, **options), source)
+        output.write(analogical.interactions(source.frame, source.label, **options), source)
         return
     two = split_names(pair)
     if len(set(two)) != 2:
         raise InputError(f"--pair must name two columns, separated by a comma, got {pair!r}.")
-    result = analogical.interactions(*source.data, **{**options, "features": two})
+    result = analogical.interactions(source.frame, source.label, **{**options, "features": two})
     output.write(result[two[0], two[1]], source)
 
 
@@ -180,7 +181,8 @@ def audit(
     - analogical audit loans.csv --label approved --feature gender --given income,debt
     """
     result = analogical.audit(
-        *source.data,
+        source.frame,
+        source.label,
         feature,
         given=source.given(given),
         **source.options,
@@ -206,7 +208,7 @@ def redundancies(
 
     Example: analogical redundancies survey.csv --label churned
     """
-    from analogical.columns.choosing import unknown_column
+    from analogical.columns.roles import unknown_column
 
     if source.label not in source.columns:
         raise unknown_column(source.label, source.columns, "label")
@@ -224,8 +226,8 @@ def compare(
         str | None,
         typer.Option(
             metavar="NAMES",
-            help="Methods, separated by commas: effect, ari, chi2, mi, forest, permutation, relief, relieff. The"
-            " table is sorted by the first.",
+            help="Methods, separated by commas: effect, ari, chi2, mi, forest, permutation, relief, relieff. The table"
+            " is sorted by the first.",
             show_default="all that are installed and fast enough",
         ),
     ] = None,
@@ -254,7 +256,9 @@ def compare(
     from analogical.show.comparison import describe_not_installed
 
     names = None if methods is None else methods.split(",")
-    result = analogical.compare(*source.data, **source.options, methods=names, max_rows=max_rows, random_state=seed)
+    result = analogical.compare(
+        source.frame, source.label, **source.options, methods=names, max_rows=max_rows, random_state=seed
+    )
     notes = describe_not_installed() if methods is None else ()
     output.write(result, source, notes=notes)
 
@@ -295,7 +299,8 @@ def report(
     _refuse_target(target, force=force)
     audited = [name for names in protected or [] for name in split_names(names, source.columns)]
     result = analogical.report(
-        *source.data,
+        source.frame,
+        source.label,
         **source.options,
         given=source.given(given),
         protected=list(dict.fromkeys(audited)) or None,

@@ -2,7 +2,9 @@
 
 import csv
 import json
+import os
 import re
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,18 +14,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from analogical._results import Result
-from analogical.cli.streams import can_write, has_fixed_width, say_notes, start_output, stdout_width, writable
+from analogical.cli.streams import say_notes, start_output, writable
 from analogical.errors import InputError
-from analogical.show.fitting import EIGHTHS, fit_table
-from analogical.show.views import Table, Tone, View, view_of
+from analogical.show.views import EIGHTHS, Table, Tone, View, fit_table, view_of
 from analogical.show.words import shown, wrap_sentence
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from analogical.cli.options import Source
-
-__all__ = ["Output", "print_line", "show_table", "write_csv"]
 
 STYLES: dict[Tone, str] = {
     "plain": "",
@@ -163,13 +162,13 @@ def show_table(table: Table, console: "Console | None" = None, *, indent: int = 
     """Print a table fitted to the terminal, and name the columns that were left out."""
     from rich.text import Text
 
-    console = console or _console()
+    console, columns = console or _console(), os.environ.get("COLUMNS", "")
     fitted = fit_table(
         table,
         console.width - indent,
-        keeps_all=not has_fixed_width(),
+        keeps_all=not (sys.stdout.isatty() or (columns.isdecimal() and int(columns) > 0)),
         writable=str if console.encoding == "utf-8" else writable,
-        blocks=can_write(EIGHTHS),
+        blocks=writable(EIGHTHS) == EIGHTHS,
     )
     for cells in fitted.lines:
         line = Text("  ").join(Text(cell.text, style=STYLES[cell.tone]) for cell in cells)
@@ -182,10 +181,11 @@ def show_table(table: Table, console: "Console | None" = None, *, indent: int = 
 
 
 def _console() -> "Console":
+    """The terminal, or 80 columns; the variable COLUMNS comes first, and 20 are the least."""
     from rich.console import Console
 
     start_output()
-    return Console(highlight=False, width=stdout_width())
+    return Console(highlight=False, width=max(20, shutil.get_terminal_size((80, 24)).columns))
 
 
 # ---------------------------------------------------------------- JSON and CSV
@@ -201,7 +201,7 @@ def _write_json(content: dict[str, Any]) -> None:
 
 def _json_character(found: re.Match[str]) -> str:
     character = found[0]
-    if character.isprintable() and can_write(character):
+    if character.isprintable() and writable(character) == character:
         return character
     return json.dumps(character)[1:-1] if character != "\x7f" else r"\u007f"
 

@@ -19,17 +19,6 @@ from analogical._types import Ints
 from analogical.columns.columns import MISSING, Column, plain, sortable
 from analogical.errors import InputError
 
-__all__ = [
-    "FINE_BINS",
-    "NUMBERS_OF_BINS",
-    "BinRule",
-    "Binned",
-    "Bins",
-    "bin_values",
-    "check_bins",
-    "name_bins",
-]
-
 Bins: TypeAlias = int | str | Sequence[Any] | Mapping[Any, Any] | None
 """How numbers are binned: a number of quantiles, "widths:K", a list of edges, None for every distinct value, or a
 dictionary with one of these for each column."""

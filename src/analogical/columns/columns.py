@@ -19,18 +19,6 @@ from analogical._checks import brief
 from analogical._types import Bools, Codes, Ints, Positions, code_type
 from analogical.errors import InputError
 
-__all__ = [
-    "MISSING",
-    "Column",
-    "Kind",
-    "compact",
-    "dense_codes",
-    "encode_array",
-    "encode_objects",
-    "plain",
-    "sortable",
-]
-
 MISSING = -1
 """The code of a missing cell while a column is being encoded; it never leaves this package."""
 
@@ -39,6 +27,8 @@ CHUNK_ROWS = 2**20
 
 MANY_NUMBERS = 2**16
 """Distinct numbers of a column beyond which no Python objects are made of them."""
+DAY_NUMBERS = (19000101, 20991231)
+"""Whole numbers from the first to the last are dates if all are days of the calendar."""
 NO_CODES = np.zeros(0, np.uint8)
 """The codes of a column of which only the values are known."""
 
@@ -87,9 +77,15 @@ class Column:
         return int(np.count_nonzero(self.codes < 0)) if self.codes.dtype.kind == "i" else 0
 
     @cached_property
-    def n_present(self) -> int:
-        """Rows that have a value, counted with their weights."""
-        return int(self.sizes.sum())
+    def is_time(self) -> bool:
+        """Whether the values are dates or times, also days written as whole numbers: 19910108."""
+        numbers = np.asarray(self.values if self.kind == "whole" else ())
+        if numbers.dtype.kind not in "iu" or not len(numbers):
+            return self.kind == "time"
+        if numbers.min() < DAY_NUMBERS[0] or numbers.max() > DAY_NUMBERS[1]:
+            return False
+        months, days = numbers // 100 % 100, numbers % 100
+        return bool(((months >= 1) & (months <= 12) & (days >= 1) & (days <= 31)).all())
 
     @cached_property
     def order(self) -> Positions:
@@ -104,11 +100,6 @@ class Column:
         ranks = np.full(len(self.values) + 1, MISSING)
         ranks[self.order] = np.arange(len(self.values))
         return ranks
-
-    def is_missing(self) -> Bools:
-        """Which cells are missing."""
-        missing: Bools = self.codes == MISSING
-        return missing
 
     def first_positions(self) -> Ints:
         """First row of each value."""
@@ -144,7 +135,7 @@ class Column:
         """Whether both columns group the rows alike: they are equal except for the names of their values."""
         if len(self.values) != len(other.values) or len(self.codes) != len(other.codes):
             return False
-        if not np.array_equal(self.is_missing(), other.is_missing()):
+        if not np.array_equal(self.codes == MISSING, other.codes == MISSING):
             return False
         partner = np.empty(len(self.values) + 1, dtype=np.int64)  # the last entry is for missing cells
         partner[self.codes] = other.codes
@@ -154,13 +145,9 @@ class Column:
 def encode_array(cells: NDArray[Any], what: str) -> Column:
     """Codes of a one-dimensional numpy array; missing and masked cells have the code MISSING."""
     if isinstance(cells, np.ma.MaskedArray):
-        gaps = np.ma.getmaskarray(cells)
         column = encode_array(cells.data, what)
-        return replace(
-            compact(np.where(gaps, MISSING, column.codes.astype(np.int64)), column.values),
-            kind=column.kind,
-            is_sorted=column.is_sorted,
-        )
+        codes = np.where(np.ma.getmaskarray(cells), MISSING, column.codes.astype(np.int64))
+        return replace(compact(codes, column.values), kind=column.kind, is_sorted=column.is_sorted)
     kind = cells.dtype.kind
     if kind == "O":
         return encode_objects(cells.tolist(), what)
@@ -196,7 +183,7 @@ def encode_objects(cells: Sequence[Any], what: str) -> Column:
     try:
         codes = np.fromiter((code_of.setdefault(cell, len(code_of)) for cell in cells), np.int64, len(cells))
     except TypeError:
-        row, cell = next((r, c) for r, c in enumerate(cells) if not _is_hashable(c))
+        row, cell = next((r, c) for r, c in enumerate(cells) if not _has_hash(c))
         raise InputError(
             f"The {what} holds a value that cannot be compared as a category: row {row} is {brief(cell)}"
             f" ({type(cell).__name__}); give strings, numbers or other hashable values."
@@ -264,7 +251,7 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _is_hashable(value: Any) -> bool:
+def _has_hash(value: Any) -> bool:
     try:
         hash(value)
     except TypeError:

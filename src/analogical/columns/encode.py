@@ -14,40 +14,52 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._checks import brief, is_whole
-from analogical._types import CodedRows, Codes, Ints, Note, NoteKind, Positions, code_type
-from analogical.columns.choosing import Chosen, Names, choose_columns, listing, name_of
-from analogical.columns.columns import Column, Kind, plain
-from analogical.columns.frames import Cells, Frame, NamedLists, Table, encode_cells, encode_whole_numbers, read_table
-from analogical.columns.roles import Roles, read_roles, sort_classes
-from analogical.columns.rules import Rules, is_time, looks_like_unit
+from analogical._checks import brief, is_whole, listing
+from analogical._types import CodedRows, Codes, Ints, Note, Positions, code_type
+from analogical.columns.columns import MISSING, Column, Kind, dense_codes, plain
+from analogical.columns.frames import Table, encode_cells, name_of, read_table
+from analogical.columns.roles import Chosen, Names, Roles, choose_columns, read_roles, sort_classes
+from analogical.columns.rules import Rules, looks_like_group
 from analogical.columns.treating import ColumnMeaning, Feature, Spellings, note_spellings, parts_of, treat_column
 from analogical.errors import InputError
-
-__all__ = [
-    "ColumnMeaning",
-    "EncodedTable",
-    "TableMeaning",
-    "Watch",
-    "encode_features",
-    "encode_table",
-    "refuse_constants",
-    "refuse_single_class",
-]
 
 Watch: TypeAlias = Callable[[Ints, Codes, Ints | None], float | None]
 """Called with the ranks of the values of a number (-1 for missing cells), the labels and the weights."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableMeaning:
-    """Features and label of a table, and what was done to it."""
+class EncodedTable:
+    """A table as codes, with what they mean and where the rows came from."""
 
     columns: tuple[ColumnMeaning, ...]
     label_meaning: ColumnMeaning | None
     """None if the table was encoded without a label."""
     notes: tuple[Note, ...]
     """What was done that the user should know."""
+    codes: Codes
+    """Shape (rows, features); column i holds every code from 0 to n_values[i] - 1."""
+    weights: Ints | None
+    """How many rows each row stands for, all positive; None if each stands for one."""
+    labels: Codes | None
+    """Shape (rows,); positions in ``classes``. None if the table was encoded without a label."""
+    groups: Ints | None
+    """The number of the group of each row; None if all rows are independent."""
+    origin: Positions | None
+    """Positions of the encoded rows in the user's table; None if all rows were encoded."""
+    frame: Table | None
+    """The user's dataframe, for the names of its rows; None for arrays and lists."""
+    fine: Mapping[int, Codes] = field(default_factory=dict)
+    """Numbers in up to 120 bins, by place among the features: contexts of other features may need finer bins."""
+    fine_sizes: Mapping[int, Ints] | None = None
+    """Rows of each of these bins, missing cells last, by place; None if they are those of ``fine``."""
+    watched: Mapping[int, float] = field(default_factory=dict)
+    """What was found out about binned numbers from their ranks, by place (see ``encode_table``)."""
+    engine: str = "memory"
+    """Where the rows lie."""
+    has_order: bool = True
+    """Whether rows have a position in the user's table."""
+    source: Any = None
+    """All rows, grouped where they lie, if only a sample of them is here."""
 
     @cached_property
     def n_values(self) -> Ints:
@@ -69,13 +81,23 @@ class TableMeaning:
 
     @property
     def keys(self) -> Sequence[Hashable]:
-        """The user's own names of the features."""
-        return [column.key for column in self.columns]
+        """The user's own names of the features; for arrays, the names that we gave them."""
+        return self.names if self.frame is None else [column.key for column in self.columns]
 
     @property
     def backend(self) -> str | None:
         """Name of the dataframe library of the user's table, for results in the same one."""
-        return None
+        return None if self.frame is None else self.frame.backend
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows have weights."""
+        return self.weights is not None
+
+    @cached_property
+    def n_units(self) -> int | None:
+        """Number of groups; None if rows are independent."""
+        return None if self.groups is None else int(self.groups.max()) + 1
 
     @property
     def label(self) -> str:
@@ -136,56 +158,6 @@ class TableMeaning:
         texts = [str(known) for known in values]
         return texts.index(value) if isinstance(value, str) and value in texts else None
 
-
-@dataclass(frozen=True, kw_only=True)
-class EncodedTable(TableMeaning):
-    """A table as codes, with what they mean and where the rows came from."""
-
-    codes: Codes
-    """Shape (rows, features); column i holds every code from 0 to n_values[i] - 1."""
-    weights: Ints | None
-    """How many rows each row stands for, all positive; None if each stands for one."""
-    labels: Codes | None
-    """Shape (rows,); positions in ``classes``. None if the table was encoded without a label."""
-    groups: Ints | None
-    """The number of the group of each row; None if all rows are independent."""
-    origin: Positions | None
-    """Positions of the encoded rows in the user's table; None if all rows were encoded."""
-    frame: Frame | NamedLists | None
-    """The user's dataframe, for the names of its rows; None for arrays and lists."""
-    fine: Mapping[int, Codes] = field(default_factory=dict)
-    """Numbers in up to 120 bins, by place among the features: contexts of other features may need finer bins."""
-    fine_sizes: Mapping[int, Ints] | None = None
-    """Rows of each of these bins, missing cells last, by place; None if they are those of ``fine``."""
-    watched: Mapping[int, float] = field(default_factory=dict)
-    """What was found out about binned numbers from their ranks, by place (see ``encode_table``)."""
-    engine: str = "memory"
-    """Where the rows lie."""
-    has_order: bool = True
-    """Whether rows have a position in the user's table."""
-    source: Any = None
-    """All rows, grouped where they lie, if only a sample of them is here."""
-
-    @property
-    def is_weighted(self) -> bool:
-        """Whether rows have weights."""
-        return self.weights is not None
-
-    @cached_property
-    def n_units(self) -> int | None:
-        """Number of groups; None if rows are independent."""
-        return None if self.groups is None else int(self.groups.max()) + 1
-
-    @property
-    def keys(self) -> Sequence[Hashable]:
-        """The user's own names of the features; for arrays, the names that we gave them."""
-        return self.names if self.frame is None else super().keys
-
-    @property
-    def backend(self) -> str | None:
-        """Name of the dataframe library of the user's table, for results in the same one."""
-        return None if self.frame is None else self.frame.backend
-
     @property
     def coded(self) -> CodedRows:
         """The codes alone, for counting; without a label all rows have the same one."""
@@ -214,7 +186,13 @@ class EncodedTable(TableMeaning):
 
 
 def encode_table(
-    X: Any, y: Any, rules: Rules | None = None, *, keep: Sequence[Any] = (), watch: Watch | None = None
+    X: Any,
+    y: Any,
+    rules: Rules | None = None,
+    *,
+    keep: Sequence[Any] = (),
+    watch: Watch | None = None,
+    needs_label: bool = True,
 ) -> EncodedTable:
     """Encode a table and its label, or say in one sentence why that cannot be done.
 
@@ -223,43 +201,42 @@ def encode_table(
     are features that the user asked about, which are never set aside as ids. ``watch`` is called with the ranks of
     every number that is binned (-1 for missing cells), the labels and the weights; what it finds is kept in the table.
     """
-    if y is None:
+    if needs_label and y is None:
         raise InputError("The label y is missing (None); give one label per row, or a column name.")
-    table = _encode(read_table(X), y, rules or Rules(), keep, watch)
-    refuse_constants(table.n_values, len(table.codes))
-    return table
-
-
-def encode_features(X: Any, rules: Rules | None = None) -> EncodedTable:
-    """Encode a table without a label; all of its features may be constant."""
-    return _encode(read_table(X), None, rules or Rules(), (), None)
-
-
-def _encode(table: Table, y: Any, rules: Rules, keep: Sequence[Any], watch: Watch | None) -> EncodedTable:
-    """The encoded table."""
+    rules, table = rules or Rules(), read_table(X)
     roles = read_roles(table, y, rules)
-    chosen = choose_columns(table.keys, roles.taken, rules, keep, roles.label)
-    work = _Encoder(table, roles, chosen, rules, watch)
+    work = _Encoder(table, roles, choose_columns(table.keys, roles.taken, rules, keep, roles.label), rules, watch)
     work.encode_columns()
     classes, name, rows = None, roles.label or "y", work.rows
     if roles.labels is not None:
         classes = sort_classes(roles.labels.take(rows))
         n_rows = len(classes.codes) if work.weights is None else int(work.weights.sum())
         refuse_single_class(classes, name, n_rows, len(roles.labels.values), int((~rows).sum()))
-    meanings, codes, fine = work.side_by_side()
-    return EncodedTable(
-        codes=codes,
-        columns=meanings,
+    features = [*work.columns, *work.parts]
+    encoded = EncodedTable(
+        codes=work.side_by_side(),
+        columns=tuple(feature.meaning for feature in features),
         weights=work.weights,
         labels=None if classes is None else classes.codes.astype(code_type(len(classes.values))),
         label_meaning=None if classes is None else ColumnMeaning(roles.label, name, classes.values),
         groups=None if roles.groups is None else np.unique(roles.groups[rows], return_inverse=True)[1],
         origin=None if rows.all() else np.flatnonzero(rows),
-        frame=None if isinstance(table, Cells) else table,
+        frame=None if table.backend is None else table,
         notes=(*table.notes, *roles.notes, *work.notes),
-        fine=fine,
+        fine={place: feature.fine for place, feature in enumerate(features) if feature.fine is not None},
         watched=work.watched,
     )
+    if needs_label and (encoded.n_values == 1).all():
+        raise InputError(
+            f"All {len(features)} features have one value only in these {len(encoded.codes):,} rows, so no two rows can"
+            " be compared; look at the filter applied before, or give columns that vary."
+        )
+    return encoded
+
+
+def encode_features(X: Any, rules: Rules | None = None) -> EncodedTable:
+    """Encode a table without a label; all of its features may be constant."""
+    return encode_table(X, None, rules, needs_label=False)
 
 
 @dataclass
@@ -268,7 +245,7 @@ class _Encoded:
 
     meaning: ColumnMeaning
     codes: NDArray[Any]
-    fine: Codes | None
+    fine: Codes | None = None
 
 
 class _Encoder:
@@ -279,7 +256,7 @@ class _Encoder:
         self.rows = np.ones(table.n_rows, np.bool_) if roles.weights is None else roles.weights > 0
         """Which rows of the user's table count: with a label and a weight above 0, and not dropped."""
         if roles.labels is not None:
-            self.rows &= ~roles.labels.is_missing()
+            self.rows &= roles.labels.codes != MISSING
             if not self.rows.any():
                 raise InputError("No row has both a label and a weight above 0; look at the label and the weights.")
         self.n_rows = int(np.count_nonzero(self.rows))
@@ -291,33 +268,65 @@ class _Encoder:
         """Parts of dates, which come after all columns."""
         self.watched: dict[int, float] = {}
         self.notes: list[Note] = []
-        self._missing: dict[int, tuple[int, int]] = {}
-        """Columns with missing cells: how many, and the first row."""
-        self._units: dict[int, tuple[int, int]] = {}
-        """Columns that seem to identify units: the number of units, and about how many rows each has."""
-        self._binned: dict[NoteKind, list[ColumnMeaning]] = {"binned": [], "binned-time": []}
+        self._groups: dict[str, tuple[int, int]] = {}
+        """Columns that seem to identify groups of rows: how many, and about how many rows each has."""
+        self._binned: dict[str, list[ColumnMeaning]] = {"binned": [], "binned-time": []}
         self._spellings: dict[str, Spellings] = {}
-        self._matrix, self._of_matrix = self._encode_at_once()
+        self._matrix: Codes | None = None
+        """The codes of all columns, if they hold whole numbers or booleans without a missing cell."""
+        self._of_matrix: dict[int, Column] = {}
         self._is_unchanged = True
         """Whether all features have the codes that the table was read with."""
+        numbers = table.whole_numbers(list(chosen.names))
+        if numbers is not None:
+            is_bool = numbers.dtype.kind == "b"
+            kind: Kind = "category" if table.backend is None else "whole"
+            numbers = numbers if self.rows.all() else numbers[self.rows]
+            self._matrix, values = dense_codes(numbers.view(np.uint8) if is_bool else numbers)
+            for k, (position, known) in enumerate(zip(chosen.names, values, strict=True)):
+                named = [bool(value) for value in known] if is_bool else known
+                self._of_matrix[position] = Column(self._matrix[:, k], named, kind, is_sorted=True)
 
-    def _encode_at_once(self) -> tuple[Codes | None, dict[int, Column]]:
-        """All columns, if they hold whole numbers or booleans without a missing cell; otherwise none."""
-        part = self.table.whole_numbers(list(self.chosen.names))
-        if part is None:
-            return None, {}
-        codes, values = encode_whole_numbers(part if self.rows.all() else part[self.rows])
-        kind: Kind = "category" if self.table.backend is None else "whole"
-        columns = [Column(codes[:, k], known, kind, is_sorted=True) for k, known in enumerate(values)]
-        return codes, dict(zip(self.chosen.names, columns, strict=True))
+    def encode_columns(self, *, are_ids_kept: bool = False) -> None:
+        """Turn all columns into features; ids are set aside, unless all columns are ids.
 
-    def encode_columns(self) -> None:
-        """Turn all columns into features; ids are set aside, unless all columns are ids."""
-        if not self._encode_all(are_ids_kept=False):
-            self._encode_all(are_ids_kept=True)
-        if self._units and self.rules.groups is None:
-            position = max(self._units, key=lambda p: self._units[p][0])
-            self.notes.append(Note("looks-like-groups", (self.chosen.names[position],), self._units[position]))
+        With ``missing="drop"`` the columns are read twice: first for the rows with a missing cell.
+        """
+        ids, held, missing = list[str](), dict[int, Column](), dict[str, tuple[int, int]]()
+        complete, problem = np.ones(self.n_rows, np.bool_), None
+        for position, name in self.chosen.names.items():
+            column = self._load(position)
+            if position in self.chosen.may_be_ids and not are_ids_kept and self.rules.is_id(column, name):
+                ids.append(name)
+                self._note_group(column, name)
+                continue
+            if column.n_missing:
+                is_missing = column.codes == MISSING
+                missing[name] = column.n_missing, int(is_missing.argmax())
+                complete &= ~is_missing
+            if self.rules.missing == "drop":
+                held[position] = column
+            elif problem is None and not (missing and self.rules.missing == "error"):
+                try:
+                    self._add(position, name, column)
+                except InputError as error:  # errors of reading and of missing cells come first
+                    problem = error
+        if len(ids) == len(self.chosen.names):
+            self.encode_columns(are_ids_kept=True)
+            return
+        if ids:
+            self.notes.append(Note("set-aside", tuple(ids)))
+        if missing:
+            self._treat_missing(missing, complete)
+        if problem is not None:
+            raise problem
+        for position in list(held):
+            column = held.pop(position)
+            column = column.take(complete).counted(self.weights) if missing else column
+            self._add(position, self.chosen.names[position], column)
+        if self._groups and self.rules.groups is None:
+            name = max(self._groups, key=lambda name: self._groups[name][0])
+            self.notes.append(Note("looks-like-groups", (name,), self._groups[name]))
         for kind, binned in self._binned.items():
             if binned:
                 n_bins = tuple(len(meaning.values) - (meaning.n_missing > 0) for meaning in binned)
@@ -327,77 +336,33 @@ class _Encoder:
             self.notes.append(Note("date-parts", tuple(part.meaning.name for part in self.parts)))
         self.notes += note_spellings(self._spellings)
 
-    def _encode_all(self, *, are_ids_kept: bool) -> bool:
-        """Encode the columns; False, and nothing is done, if all of them are ids and these are not kept.
-
-        With ``missing="drop"`` the columns are read twice: first for the rows with a missing cell.
-        """
-        drops, ids, held = self.rules.missing == "drop", list[int](), dict[int, Column]()
-        complete, problem = np.ones(self.n_rows, np.bool_), None
-        for position in self.chosen.names:
-            column = self._load(position)
-            if not are_ids_kept and self._is_id(position, column):
-                ids.append(position)
-                self._note_unit(position, column)
-                continue
-            if column.n_missing:
-                is_missing = column.is_missing()
-                self._missing[position] = column.n_missing, int(is_missing.argmax())
-                complete &= ~is_missing
-            if drops:
-                held[position] = column
-            elif problem is None and not (self._missing and self.rules.missing == "error"):
-                try:
-                    self._add(position, column)
-                except InputError as error:  # errors of reading and of missing cells come first
-                    problem = error
-        if len(ids) == len(self.chosen.names):
-            return False
-        if ids:
-            self.notes.append(Note("set-aside", tuple(self.chosen.names[p] for p in ids)))
-        if self._missing:
-            self._note_missing(complete)
-        if problem is not None:
-            raise problem
-        for position in list(held):
-            column = held.pop(position)
-            self._add(position, column.take(complete).counted(self.weights) if self._missing else column)
-        return True
-
     def _load(self, position: int) -> Column:
         """A column, on the rows that count."""
         if position in self._of_matrix:
             return self._of_matrix[position].counted(self.weights)
-        column = encode_cells(self.table[position], f"feature {brief(self.chosen.names[position])}")
+        column = encode_cells(self.table[position], self.chosen.titles[position])
         if self.table.backend is None and column.kind == "whole":
             column = replace(column, kind="category")
         return (column if self.n_rows == len(self.rows) else column.take(self.rows)).counted(self.weights)
 
-    def _is_id(self, position: int, column: Column) -> bool:
-        """Whether a column is set aside as an identifier."""
-        if self.rules.ids == "keep" or position in self.chosen.wanted or position not in self.chosen.features:
-            return False
-        return self.rules.is_id(column, self.chosen.names[position])
+    def _note_group(self, column: Column, name: str) -> None:
+        """Remember a column that seems to identify groups of rows."""
+        if looks_like_group(column, name):
+            self._groups[name] = len(column.values), round(int(column.sizes.sum()) / len(column.values))
 
-    def _note_unit(self, position: int, column: Column) -> None:
-        """Remember a column that seems to identify units."""
-        if looks_like_unit(column, self.chosen.names[position]):
-            self._units[position] = len(column.values), round(column.n_present / len(column.values))
-
-    def _note_missing(self, complete: NDArray[np.bool_]) -> None:
-        """Refuse missing cells, drop their rows, or only note them."""
-        names = tuple(self.chosen.names[p] for p in self._missing)
+    def _treat_missing(self, missing: dict[str, tuple[int, int]], complete: NDArray[np.bool_]) -> None:
+        """Refuse missing cells, drop their rows, or only note them: how many a column has, and the first row."""
         if self.rules.missing == "error":
             columns = [
                 f"{name!r} ({n:,} of {self.n_rows:,} rows, first in row {first})"
-                for name, (n, first) in zip(names, self._missing.values(), strict=True)
+                for name, (n, first) in missing.items()
             ]
             raise InputError(
                 f"Missing values (NaN or None) in {listing(columns)}; count them as a separate value with"
                 ' missing="value", or leave out their rows with missing="drop" (--missing drop).'
             )
         if self.rules.missing == "value":
-            self.notes.append(Note("missing-value", names, tuple(n for n, _ in self._missing.values())))
+            self.notes.append(Note("missing-value", tuple(missing), tuple(n for n, _ in missing.values())))
             return
         n_left = int(complete.sum())
         if not n_left:
@@ -405,31 +370,39 @@ class _Encoder:
                 'Every row has a missing value, so missing="drop" leaves none; leave out the columns that are mostly'
                 ' empty, or use missing="value".'
             )
-        self.notes.append(Note("missing-dropped", names, (self.n_rows - n_left, self.n_rows)))
-        left = self.rows.copy()
-        left[self.rows] = complete
-        self.rows = left
+        self.notes.append(Note("missing-dropped", tuple(missing), (self.n_rows - n_left, self.n_rows)))
+        self.rows[np.flatnonzero(self.rows)[~complete]] = False
         self.weights = None if self.weights is None else self.weights[complete]
         self.labels = None if self.labels is None else self.labels[complete]
 
-    def _add(self, position: int, column: Column) -> None:
+    def _add(self, position: int, name: str, column: Column) -> None:
         """Add a column and the parts of its dates; only the parts if only these were named."""
-        name, has_column = self.chosen.names[position], position in self.chosen.features
+        has_column, has_parts = position in self.chosen.features, self.rules.date_parts and column.is_time
         if has_column:
-            self._note_unit(position, column)
-            feature = treat_column(column, name, self.rules, self.chosen.bins.get(position))
-            place = self.chosen.place_of[position]
-            meaning = replace(feature.meaning, key=self.table.keys[position], position=place)
-            self._watch(column, meaning)
-            self.columns.append(self._encoded(column, replace(feature, meaning=meaning)))
-            if meaning.edges is not None:
-                self._binned["binned-time" if is_time(column) else "binned"].append(meaning)
+            self._note_group(column, name)
+            feature = treat_column(
+                column,
+                name,
+                self.rules,
+                self.chosen.bins.get(position),
+                key=self.table.keys[position],
+                position=self.chosen.place_of[position],
+                title=self.chosen.titles[position],
+            )
+            if feature.meaning.edges is not None:
+                self._binned["binned-time" if column.is_time else "binned"].append(feature.meaning)
+                if self.watch is not None and self.labels is not None:
+                    ranks = column.codes if column.is_sorted else column.recoded(column.rank_of)
+                    found = self.watch(ranks, self.labels, self.weights)
+                    self.watched |= {} if found is None else {len(self.columns): found}
+            self.columns.append(self._encoded(column, feature))
             self._spellings[name] = feature.spellings
-        is_category = has_column and self.columns[-1].meaning.edges is None
-        has_parts = self.rules.date_parts and not is_category and is_time(column)
-        taken = {*map(name_of, self.table.keys), *self.chosen.names.values()} if has_parts else set[str]()
-        parts = {p: found for p, found in parts_of(column).items() if f"{name}.{p}" not in taken} if has_parts else {}
+            has_parts = has_parts and feature.meaning.edges is not None
         named, is_asked = self.chosen.parts.get(position, set()), self.rules.features is not None
+        if not has_parts and not named:
+            return
+        taken = {*map(name_of, self.table.keys), *self.chosen.names.values()}
+        parts = {p: found for p, found in parts_of(column).items() if f"{name}.{p}" not in taken} if has_parts else {}
         for part in sorted(named - parts.keys()):
             raise InputError(
                 f"{'features' if is_asked else 'ignore'} names {name + '.' + part!r}, but {brief(name)} has no {part}"
@@ -438,54 +411,32 @@ class _Encoder:
             )
         for part, (values, code_of) in parts.items():
             if (part in named) == is_asked or (has_column and is_asked):
-                feature = treat_column(values, f"{name}.{part}", self.rules)
-                meaning = replace(feature.meaning, position=len(self.chosen.place_of) + len(self.parts))
+                place = len(self.chosen.place_of) + len(self.parts)
+                feature = treat_column(values, f"{name}.{part}", self.rules, position=place)
                 fine_of = None if feature.fine_of is None else feature.fine_of[code_of]
-                of_dates = replace(feature, meaning=meaning, code_of=feature.code_of[code_of], fine_of=fine_of)
-                self.parts.append(self._encoded(column, of_dates, is_part=True))
-
-    def _watch(self, column: Column, meaning: ColumnMeaning) -> None:
-        """Show the ranks of a number that is binned."""
-        if self.watch is None or self.labels is None or meaning.edges is None:
-            return
-        ranks = column.codes if column.is_sorted else column.recoded(column.rank_of)
-        found = self.watch(ranks, self.labels, self.weights)
-        if found is not None:
-            self.watched[len(self.columns)] = found
+                feature = replace(feature, code_of=feature.code_of[code_of], fine_of=fine_of)
+                self.parts.append(self._encoded(column, feature, is_part=True))
 
     def _encoded(self, column: Column, feature: Feature, *, is_part: bool = False) -> _Encoded:
-        """The rows of a column as the codes of a feature."""
-        dtype = code_type(len(feature.meaning.values))
-        keeps_codes = feature.keeps_codes and not is_part
-        self._is_unchanged &= keeps_codes
-        if not keeps_codes:
-            fine = None if feature.fine_of is None else column.recoded(feature.fine_of.astype(np.uint8))
-            return _Encoded(feature.meaning, column.recoded(feature.code_of.astype(dtype)), fine)
-        codes = column.codes if self._matrix is not None else column.codes.astype(dtype, copy=False)
-        return _Encoded(feature.meaning, codes, None)
+        """The rows of a column as the codes of a feature; the column's own if no value has another code."""
+        meaning, dtype = feature.meaning, code_type(len(feature.meaning.values))
+        if not is_part and meaning.edges is None and not meaning.n_missing and not feature.spellings.get("folded"):
+            codes = column.codes if self._matrix is not None else column.codes.astype(dtype, copy=False)
+            return _Encoded(meaning, codes)
+        self._is_unchanged = False
+        fine = None if feature.fine_of is None else column.recoded(feature.fine_of.astype(np.uint8))
+        return _Encoded(meaning, column.recoded(feature.code_of.astype(dtype)), fine)
 
-    def side_by_side(self) -> tuple[tuple[ColumnMeaning, ...], Codes, dict[int, Codes]]:
-        """The meaning and the codes of all features, and the finer bins of numbers by place."""
-        features = [*self.columns, *self.parts]
-        meanings = tuple(feature.meaning for feature in features)
-        fine = {place: feature.fine for place, feature in enumerate(features) if feature.fine is not None}
-        matrix = self._matrix  # the table itself if it was read as whole numbers and nothing was changed
+    def side_by_side(self) -> Codes:
+        """The codes of all features: the table itself if it was read as whole numbers and nothing was changed."""
+        features, matrix = [*self.columns, *self.parts], self._matrix
         if matrix is None or not self._is_unchanged or len(features) != matrix.shape[1]:
-            widest = code_type(max(len(meaning.values) for meaning in meanings))
+            widest = code_type(max(len(feature.meaning.values) for feature in features))
             matrix = np.empty((int(self.rows.sum()), len(features)), widest, order="F")
             for place, feature in enumerate(features):
                 matrix[:, place] = feature.codes
                 feature.codes = matrix[:, place]  # frees the column's own codes
-        return meanings, matrix, fine
-
-
-def refuse_constants(n_values: Ints, n_rows: int) -> None:
-    """Refuse a table in which no feature varies."""
-    if (n_values == 1).all():
-        raise InputError(
-            f"All {len(n_values)} features have one value only in these {n_rows:,} rows, so no two rows can be"
-            " compared; look at the filter applied before, or give columns that vary."
-        )
+        return matrix
 
 
 def refuse_single_class(labels: Column, label: str, n_rows: int, n_before: int = 1, n_left_out: int = 0) -> None:

@@ -3,6 +3,7 @@
 narwhals is used in this file only, and imported when a dataframe is read or built.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -10,15 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._checks import brief
-from analogical._types import Codes, Note, code_type
-from analogical.columns.choosing import name_of, refuse_repeated
+from analogical._checks import brief, listing
+from analogical._types import Note, code_type
 from analogical.columns.columns import (
     MISSING,
     Column,
     Kind,
     compact,
-    dense_codes,
     encode_array,
     encode_objects,
     plain,
@@ -28,66 +27,25 @@ from analogical.errors import InputError, MissingDependencyError
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
-__all__ = [
-    "Cells",
-    "Frame",
-    "NamedLists",
-    "Table",
-    "align",
-    "as_series",
-    "build_frame",
-    "encode_cells",
-    "encode_series",
-    "encode_whole_numbers",
-    "is_frame",
-    "is_series",
-    "open_frame",
-    "read_table",
-]
+
+FAR_DATES = (
+    "The {what} has dates outside of the years 1 to 9999, or durations of more than 999,999,999 days; leave the column"
+    " out, or make them missing."
+)
 
 
 @dataclass(frozen=True)
-class NamedLists:
-    """Columns as lists with names: a built-in table, read without importing a dataframe library."""
-
-    lists: dict[str, list[Any]]
-    backend = "polars"
-    index = None
-    notes = ()
-
-    @property
-    def columns(self) -> list[str]:
-        """Names of the columns."""
-        return list(self.lists)
-
-    keys = columns
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(next(iter(self.lists.values()), []))
-
-    def __getitem__(self, position: int) -> list[Any]:
-        return self.lists[self.columns[position]]
-
-    def whole_numbers(self, chosen: Sequence[int]) -> None:
-        """None: columns are encoded one by one."""
-
-    def row_names(self, positions: Sequence[int]) -> list[Hashable]:
-        """The positions themselves."""
-        return list(positions)
-
-
-@dataclass(frozen=True)
-class Cells:
-    """The columns of an array, a sparse matrix or a list of rows, which have no names of their own."""
+class PlainColumns:
+    """The columns of an array, a sparse matrix or a list of rows, or with their names those of a built-in table."""
 
     cells: Sequence[Any]
     n_rows: int
     keys: tuple[Hashable, ...]
     matrix: NDArray[Any] | None = None
     """The whole table, if it is a numpy array of whole numbers or booleans, which is encoded at once."""
-    backend = None
+    backend: str | None = None
+    """The library of dataframes of results, if the columns have names of their own."""
+    index = None
     notes = ()
 
     def __getitem__(self, position: int) -> Any:
@@ -98,6 +56,10 @@ class Cells:
         if self.matrix is None:
             return None
         return self.matrix if len(chosen) == len(self.keys) else self.matrix[:, list(chosen)]
+
+    def row_names(self, positions: Sequence[int]) -> list[Hashable]:
+        """The positions themselves."""
+        return list(positions)
 
 
 class Frame:
@@ -141,7 +103,7 @@ class Frame:
         return _index_of(self._frame.to_native())
 
 
-Table: TypeAlias = Frame | NamedLists | Cells
+Table: TypeAlias = Frame | PlainColumns
 """The user's table: ``keys`` name its columns, ``table[position]`` are cells; ``backend`` is None without names."""
 
 
@@ -151,22 +113,21 @@ def read_table(X: Any) -> Table:
         return _read_array(X)
     if type(X).__module__.startswith("scipy.sparse"):  # importing it takes a quarter of a second
         return _read_sparse(X)
-    if isinstance(X, memoryview):
-        return _read_array(np.asarray(X))
-    if isinstance(X, NamedLists | Frame):
+    if isinstance(X, PlainColumns | Frame):
         return X
     if isinstance(X, list | tuple):
         return _read_rows(list(X))
-    frame = None if isinstance(X, str | bytes | dict | set) else open_frame(X)
-    if frame is not None:
+    is_table = not isinstance(X, str | bytes | dict | set)
+    if is_table and not isinstance(X, memoryview) and (frame := open_frame(X)) is not None:
         refuse_repeated([name_of(key) for key in frame.keys])
         return frame
-    if isinstance(X, str | bytes | dict | set) or not hasattr(X, "__len__"):
+    if not is_table or not hasattr(X, "__len__"):
         raise InputError(f"X must be a table (dataframe, 2-d array or list of rows), got {type(X).__name__}.")
-    return _read_array(np.asarray(X)) if hasattr(X, "__array__") else _read_rows(list(X))
+    is_array = hasattr(X, "__array__") or isinstance(X, memoryview)
+    return _read_array(np.asarray(X)) if is_array else _read_rows(list(X))
 
 
-def _read_array(X: NDArray[Any]) -> Cells:
+def _read_array(X: NDArray[Any]) -> PlainColumns:
     """Columns of a numpy array, as views."""
     if X.dtype.names is not None:
         raise InputError(
@@ -182,11 +143,11 @@ def _read_array(X: NDArray[Any]) -> Cells:
     n_rows, n_features = X.shape
     keys = tuple(f"x{i}" for i in range(n_features))
     if X.dtype.kind in "iub" and n_rows and n_features and not isinstance(X, np.ma.MaskedArray):
-        return Cells([], n_rows, keys, matrix=X)
-    return Cells(list(X.T), n_rows, keys)
+        return PlainColumns([], n_rows, keys, matrix=X)
+    return PlainColumns(list(X.T), n_rows, keys)
 
 
-def _read_sparse(X: Any) -> Cells:
+def _read_sparse(X: Any) -> PlainColumns:
     """Columns of a scipy sparse matrix, made dense one at a time."""
     if X.ndim != 2:
         raise InputError(f"X must have two dimensions (rows, features), got {X.ndim}.")
@@ -197,7 +158,7 @@ def _read_sparse(X: Any) -> Cells:
     for i in range(n_features):
         part = slice(columns.indptr[i], columns.indptr[i + 1])
         cells.append(_SparseCells(columns.indices[part], columns.data[part], n_rows))
-    return Cells(cells, n_rows, tuple(f"x{i}" for i in range(n_features)))
+    return PlainColumns(cells, n_rows, tuple(f"x{i}" for i in range(n_features)))
 
 
 @dataclass(frozen=True)
@@ -217,7 +178,7 @@ class _SparseCells:
         return replace(compact(codes, column.values), kind=column.kind)
 
 
-def _read_rows(rows: list[Any]) -> Cells:
+def _read_rows(rows: list[Any]) -> PlainColumns:
     """Columns of a list of rows."""
     rows = [row.tolist() if hasattr(row, "tolist") else row for row in rows]  # arrays and series
     for position, row in enumerate(rows):
@@ -233,7 +194,22 @@ def _read_rows(rows: list[Any]) -> Cells:
             )
     n_features = len(rows[0]) if rows else 0
     keys = tuple(f"x{i}" for i in range(n_features))
-    return Cells(list(zip(*rows, strict=True)), len(rows), keys)
+    return PlainColumns(list(zip(*rows, strict=True)), len(rows), keys)
+
+
+def name_of(key: Hashable) -> str:
+    """The name of a column as text; the levels of a pandas MultiIndex are joined."""
+    return " / ".join(str(level) for level in key if str(level)) if isinstance(key, tuple) else str(key)
+
+
+def refuse_repeated(names: Sequence[str]) -> None:
+    """Refuse names that occur more than once."""
+    repeated = sorted(name for name, times in Counter(names).items() if times > 1)
+    if repeated:
+        raise InputError(
+            f"Column names must differ, but {listing([repr(name) for name in repeated])}"
+            f" {'occurs' if len(repeated) == 1 else 'occur'} more than once; rename or drop the repeated columns."
+        )
 
 
 # ---------------------------------------------------------------- dataframes
@@ -270,12 +246,20 @@ def open_frame(X: Any) -> Frame | None:
     import narwhals.stable.v2 as nw
 
     try:
-        frame: Any = nw.from_native(_as_table(X), allow_series=True, pass_through=True)
+        if type(X).__name__ == "RecordBatch" and type(X).__module__.startswith("pyarrow"):
+            import pyarrow as pa
+
+            X = pa.Table.from_batches([X])
+        frame: Any = nw.from_native(X, allow_series=True, pass_through=True)
         if isinstance(frame, nw.Series):
             raise InputError("X is a series, of one dimension; give a dataframe, such as X.to_frame() for one feature.")
         was_lazy = isinstance(frame, nw.LazyFrame)
         if was_lazy:
-            frame = _collect(frame)
+            try:
+                frame = frame.collect()
+            except Exception as error:  # any error of the user's library
+                reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+                raise InputError(f"X is a lazy frame that cannot be collected: {reason}.") from error
         if not isinstance(frame, nw.DataFrame):
             return None
         return Frame(frame, (Note("collected"),) if was_lazy else ())
@@ -285,24 +269,6 @@ def open_frame(X: Any) -> Frame | None:
         names = [name_of(name) for name in getattr(X, "column_names", getattr(X, "columns", ()))]
         refuse_repeated(names)
         raise
-
-
-def _as_table(X: Any) -> Any:
-    """A record batch as an Arrow table; anything else as it is."""
-    if type(X).__name__ == "RecordBatch" and type(X).__module__.startswith("pyarrow"):
-        import pyarrow as pa
-
-        return pa.Table.from_batches([X])
-    return X
-
-
-def _collect(frame: Any) -> Any:
-    """A lazy frame as a dataframe."""
-    try:
-        return frame.collect()
-    except Exception as error:  # any error of the user's library
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise InputError(f"X is a lazy frame that cannot be collected: {reason}.") from error
 
 
 def as_series(cells: Any) -> Any:
@@ -331,7 +297,7 @@ def is_series(cells: Any) -> bool:
     return isinstance(cells, nw.Series)
 
 
-def align(series: Any, frame: "Frame | NamedLists") -> tuple[Any, bool | None]:
+def align(series: Any, frame: Table) -> tuple[Any, bool | None]:
     """The series in the order of the frame's rows, by their pandas indexes.
 
     The second value is None if there was nothing to align, True if the series was reordered, and False if the indexes
@@ -360,22 +326,21 @@ def encode_series(series: "nw.Series[Any]", what: str) -> Column:
         cells = series.to_numpy()
         if cells.dtype.kind in "iub":
             return encode_array(cells, what)
-    column = _encode_native(series, what)
-    kind = _kind(dtype)
-    return column if kind is None else replace(column, kind=kind)
-
-
-def _kind(dtype: Any) -> Kind | None:
-    """The kind of a column, by its type; None if it depends on the values."""
-    import narwhals.stable.v2 as nw
-
-    if dtype.is_integer():
-        return "whole"
-    if dtype.is_float() or dtype.is_decimal() or dtype == nw.Duration:
-        return "real"
-    if dtype in (nw.Date, nw.Datetime):
-        return "time"
-    return None if dtype in (nw.Object, nw.Unknown) else "category"
+    native: Any = series.to_native()
+    if series.implementation.is_polars():
+        column = _encode_polars(native, what)
+    elif series.implementation.is_pyarrow():
+        column = _encode_arrow(native, what)
+    elif series.implementation.is_pandas_like():
+        column = _encode_pandas(native, what, has_codes=dtype in (nw.Categorical, nw.Enum))
+    else:
+        column = encode_array(series.to_numpy(), what)
+    if dtype in (nw.Object, nw.Unknown):
+        return column  # its kind depends on the values
+    is_real = dtype.is_float() or dtype.is_decimal() or dtype == nw.Duration
+    is_time = dtype in (nw.Date, nw.Datetime)
+    kind: Kind = "whole" if dtype.is_integer() else "real" if is_real else "time" if is_time else "category"
+    return replace(column, kind=kind)
 
 
 def _not_a_value(what: str, dtype: Any) -> InputError:
@@ -385,30 +350,20 @@ def _not_a_value(what: str, dtype: Any) -> InputError:
     )
 
 
-def _encode_native(series: "nw.Series[Any]", what: str) -> Column:
-    """Codes of a column, by its library."""
-    import narwhals.stable.v2 as nw
+def _encode_pandas(series: Any, what: str, *, has_codes: bool) -> Column:
+    """Codes of a pandas series, in order of appearance."""
+    if getattr(series.dtype, "pyarrow_dtype", None) is not None:
+        import pyarrow as pa
 
-    native: Any = series.to_native()
-    if series.implementation.is_pandas_like():
-        arrow = getattr(native.dtype, "pyarrow_dtype", None)
-        if arrow is not None:
-            import pyarrow as pa
-
-            return _encode_arrow(pa.chunked_array(native.array.__arrow_array__()), what)
-        if series.dtype in (nw.Categorical, nw.Enum):
-            return compact(native.cat.codes.to_numpy(), native.cat.categories)
-        if getattr(native.dtype, "kind", "") == "c":
-            raise _not_a_value(what, native.dtype)
-        if native.dtype == object:
-            return encode_objects(native.tolist(), what)
-        codes, values = native.factorize()
-        return Column(np.asarray(codes), list(values))
-    if series.implementation.is_polars():
-        return _encode_polars(native, what)
-    if series.implementation.is_pyarrow():
-        return _encode_arrow(native, what)
-    return encode_array(series.to_numpy(), what)
+        return _encode_arrow(pa.chunked_array(series.array.__arrow_array__()), what)
+    if has_codes:
+        return compact(series.cat.codes.to_numpy(), series.cat.categories)
+    if getattr(series.dtype, "kind", "") == "c":
+        raise _not_a_value(what, series.dtype)
+    if series.dtype == object:
+        return encode_objects(series.tolist(), what)
+    codes, values = series.factorize()
+    return Column(np.asarray(codes), list(values))
 
 
 def _encode_polars(series: Any, what: str) -> Column:
@@ -444,15 +399,7 @@ def _refuse_far_dates(series: Any, what: str) -> None:
     first, last = (-999_999_999, 999_999_999) if is_duration else (-719_162, 2_932_896)
     numbers = series.drop_nulls().to_physical()
     if len(numbers) and not first <= numbers.min() // per_day <= numbers.max() // per_day <= last:
-        raise _far_dates(what)
-
-
-def _far_dates(what: str) -> InputError:
-    """Error for dates and durations that Python does not have."""
-    return InputError(
-        f"The {what} has dates outside of the years 1 to 9999, or durations of more than 999,999,999 days; leave the"
-        " column out, or make them missing."
-    )
+        raise InputError(FAR_DATES.format(what=what))
 
 
 def _encode_arrow(cells: Any, what: str) -> Column:
@@ -487,7 +434,7 @@ def _encode_arrow(cells: Any, what: str) -> Column:
         try:
             values = whole.dictionary.to_pylist()
         except OverflowError:
-            raise _far_dates(what) from None
+            raise InputError(FAR_DATES.format(what=what)) from None
         return compact(indices, values)
     # A dictionary made by the user may hold a value twice, or a missing one.
     entries = _encode_arrow(pa.chunked_array([whole.dictionary]), what)
@@ -524,12 +471,3 @@ def encode_cells(cells: Any, what: str) -> Column:
     if isinstance(cells, list | tuple):
         return encode_objects(cells, what)
     return encode_series(cells, what)
-
-
-def encode_whole_numbers(part: NDArray[Any]) -> tuple[Codes, list[Sequence[Any]]]:
-    """Codes of a table of whole numbers or booleans, and the values of each column."""
-    if part.dtype.kind != "b":
-        codes, values = dense_codes(part)
-        return codes, list(values)
-    codes, values = dense_codes(part.view(np.uint8))
-    return codes, [[bool(value) for value in known] for known in values]

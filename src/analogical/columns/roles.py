@@ -1,25 +1,98 @@
-"""The label, the weights and the groups: given as values, or as the name of a column, which is then not a feature."""
+"""Which column is what: the label, the weights, the groups, and the features, each given by name or as values."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, cast
+from fnmatch import fnmatchcase
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from analogical._checks import brief, is_whole
-from analogical._types import Floats, Ints, Note, NoteKind
+from analogical._checks import brief, is_whole, listing
+from analogical._types import Floats, Ints, Note
 from analogical.columns.binning import BinRule, bin_values, name_bins
-from analogical.columns.choosing import Names, name_of
-from analogical.columns.columns import MISSING, Column, plain
-from analogical.columns.frames import Table, align, as_series, encode_cells, is_series
-from analogical.columns.rules import DAY_NUMBERS, NEARLY_ALL, Rules, counts_rows
-from analogical.columns.treating import find_spellings, merge_spellings, note_spellings
+from analogical.columns.columns import DAY_NUMBERS, MISSING, Column, plain
+from analogical.columns.frames import Table, align, as_series, encode_cells, is_series, name_of, refuse_repeated
+from analogical.columns.rules import NEARLY_ALL, Rules, counts_rows
+from analogical.columns.treating import PARTS, merge_spellings, note_spellings
 from analogical.count.counts import refuse_too_many_rows
 from analogical.errors import InputError
 
-__all__ = ["Roles", "read_roles", "sort_classes", "treat_label"]
-
 What = Literal["label", "weights", "groups"]
+
+
+# ---------------------------------------------------------------- names
+
+
+class Names:
+    """Finds the columns of a table by the dataframe's own name, its text, a pattern or a position."""
+
+    def __init__(self, keys: Sequence[Hashable]) -> None:
+        self.texts = [name_of(key) for key in keys]
+        self._by_key: dict[tuple[type, Hashable], int] = {}
+        self._by_text: dict[str, int] = {}
+        for place, (key, text) in enumerate(zip(keys, self.texts, strict=True)):
+            self._by_key.setdefault((type(key), key), place)
+            self._by_text.setdefault(text, place)
+
+    def find(self, given: Any) -> int | None:
+        """Place of a column by its name, None if there is none; with integer names, 3 is the column named 3."""
+        given = plain(given)
+        if isinstance(given, Hashable) and (place := self._by_key.get((type(given), given))) is not None:
+            return place
+        return self._by_text.get(given) if isinstance(given, str) else None
+
+    def find_one(self, given: Any, role: str) -> int:
+        """Place of a column by its name."""
+        place = self.find(given)
+        if place is None:
+            raise unknown_column(given, self.texts, role)
+        return place
+
+    def find_all(self, given: Any, role: str) -> list[int]:
+        """Places of the columns that a name, a pattern such as "price_*" or a position stands for."""
+        place = self.find(given)
+        if place is not None:
+            return [place]
+        n = len(self.texts)
+        if is_whole(given):
+            if 0 <= given < n:
+                return [int(given)]
+            raise InputError(
+                f"{role} must be a name or a position from 0 to {n - 1} (the table has {n} features), got {given}."
+            )
+        if not isinstance(given, str) or not any(sign in given for sign in "*?["):
+            raise unknown_column(given, self.texts, role)
+        matching = [place for place, name in enumerate(self.texts) if fnmatchcase(name, given)]
+        if not matching:
+            known = listing([brief(name) for name in self.texts])
+            raise InputError(f"{role} has {given!r}, which no column matches; the table has {known}.")
+        return matching
+
+
+def as_list(given: Any, role: str) -> list[Any]:
+    """Names of columns given as a list, or as one name."""
+    if isinstance(given, str) or is_whole(given):
+        return [given]
+    if not isinstance(given, Iterable):
+        raise InputError(f"{role} must be a list of column names, got {given!r}.")
+    names = given.tolist() if isinstance(given, np.ndarray) else list(given)
+    if not all(isinstance(name, Hashable) for name in names):
+        raise InputError(f"{role} must be a list of column names, got {given!r}.")
+    return names
+
+
+def unknown_column(given: Any, names: Sequence[str], role: str) -> InputError:
+    """Error for a column name that the table does not have, with the nearest one that it does."""
+    from difflib import get_close_matches
+
+    text, searched = str(given), names[:5_000]  # slow
+    near = get_close_matches(text, searched, n=1) or get_close_matches(text.lower(), searched, n=1)
+    known = f"it has {listing([brief(name) for name in names])}."
+    hint = f"did you mean {brief(near[0])}?" if near and near[0] != text else known
+    return InputError(f"The table has no column {brief(given)} to take as {role}; {hint}")
+
+
+# ---------------------------------------------------------------- label, weights and groups
 
 
 @dataclass(frozen=True)
@@ -59,7 +132,11 @@ def read_roles(table: Table, y: Any, rules: Rules) -> Roles:
     labels, label_notes = _encode_label(given["label"], weights, rules) if "label" in given else (None, ())
     taken, notes = _taken_columns(table, given, labels, rules)
     label = given["label"].name if "label" in given else None
-    groups = _encode_groups(given["groups"].cells) if "groups" in given else None
+    groups = None
+    if "groups" in given:  # a row without a group is a group of its own
+        column = encode_cells(given["groups"].cells, "groups")
+        groups, alone = column.codes.astype(np.int64), np.flatnonzero(column.codes == MISSING)
+        groups[alone] = len(column.values) + np.arange(len(alone))
     return Roles(label, labels, weights, groups, taken, (*notes, *label_notes))
 
 
@@ -82,8 +159,7 @@ def _find(table: Table, given: Any, what: What) -> _Given:
         raise InputError(
             f"The {what} has {len(cells):,} values and X has {table.n_rows:,} rows; give one value per row."
         )
-    kind: NoteKind = "aligned" if is_aligned else "index-differs"
-    notes = () if is_aligned is None else (Note(kind, (what,)),)
+    notes = () if is_aligned is None else (Note("aligned" if is_aligned else "index-differs", (what,)),)
     return _Given(name_of(name) if name is not None and name != "" else None, cells, None, notes)
 
 
@@ -91,26 +167,19 @@ def _as_cells(given: Any, what: What) -> Any:
     """Cells of one dimension, as a series, an array or a list."""
     if isinstance(given, str | bytes | Mapping | Set):
         raise InputError(f"The {what} must be one value per row, got {type(given).__name__}; give a list or a series.")
-    cells = given if isinstance(given, np.ndarray | list | tuple) else _as_series_or_list(given, what)
-    if isinstance(cells, np.matrix):
+    cells = given if isinstance(given, np.ndarray | list | tuple) else as_series(given)
+    is_array = isinstance(cells, np.ndarray)
+    if isinstance(cells, np.matrix | memoryview) or (
+        hasattr(cells, "__array__") and not is_array and not is_series(cells)
+    ):
         cells = np.asarray(cells)
     if isinstance(cells, np.ndarray) and cells.ndim == 2 and 1 in cells.shape:
         cells = cells.ravel()
     if isinstance(cells, np.ndarray) and cells.ndim != 1:
         raise InputError(f"The {what} must have one dimension, got an array of shape {cells.shape}; give one column.")
-    return cells
-
-
-def _as_series_or_list(given: Any, what: What) -> Any:
-    """Cells of a dataframe library as a series, any others as an array or a list."""
-    cells = as_series(given)
-    if is_series(cells):
-        return cells
-    if hasattr(cells, "__array__") or isinstance(cells, memoryview):
-        return np.asarray(cells)
     if not hasattr(cells, "__len__"):
         raise InputError(f"The {what} must be one value per row, got {type(given).__name__}.")
-    return list(cells)
+    return cells if isinstance(cells, np.ndarray | list | tuple) or is_series(cells) else list(cells)
 
 
 def _taken_columns(
@@ -134,46 +203,31 @@ def _taken_columns(
             column = encode_cells(table[position], f"{what} {role.name!r}")
             given = labels if what == "label" and labels is not None else encode_cells(role.cells, what)
             if what == "label":  # spellings are merged in the label
-                merged, code_of = merge_spellings(column, find_spellings(column, rules.fold_case))
+                merged, code_of, _ = merge_spellings(column, rules.fold_case)
                 column = column if merged is column else Column(column.recoded(code_of), merged.values)
             is_same = column.has_same_groups_as(given)
             if is_same and what == "weights":  # numbers must be the same, not only the groups they make
                 is_same = [plain(v) for v in column.values] == [plain(v) for v in given.values]
             if is_same:
                 taken[position] = what
-            kind = f"{what}-taken-out" if is_same else f"{what}-name-kept"
-            notes.append(Note(cast("NoteKind", kind), (str(role.name),)))
+            notes.append(Note(f"{what}-taken-out" if is_same else f"{what}-name-kept", (str(role.name),)))
     return taken, tuple(notes)
 
 
-# ---------------------------------------------------------------- the label
-
-
 def _encode_label(label: _Given, weights: Ints | None, rules: Rules) -> tuple[Column, tuple[Note, ...]]:
-    """Classes of the rows; missing ones stay missing, and the caller drops their rows."""
-    name = label.name or "y"
-    column = encode_cells(label.cells, f"label {brief(name)}")
-    n_missing, n_rows = column.n_missing, len(column.codes)
-    if n_missing == n_rows:
-        raise InputError(
-            f"The label {brief(name)} is missing in all {n_rows:,} rows; choose another column as the label."
-        )
-    missing = (Note("label-missing", (name,), (n_missing,)),) if n_missing else ()
-    classes, code_of, notes = treat_label(column.counted(weights), name, rules)
-    if classes is not column.values:
-        column = Column(column.recoded(code_of), classes)
-    return column, (*missing, *notes)
-
-
-def treat_label(column: Column, name: str, rules: Rules) -> tuple[Sequence[Any], Ints, tuple[Note, ...]]:
-    """The classes of a label, the class of each value and last MISSING for missing cells, and notes.
+    """Classes of the rows, and notes; missing ones stay missing, and the caller drops their rows.
 
     Numbers are binned on request; values may occur in rows of weight 0 only.
     """
+    name = label.name or "y"
     what = f"label {brief(name)}"
-    spellings = find_spellings(column, rules.fold_case)
-    merged, code_of = merge_spellings(column, spellings)
-    notes = tuple(note_spellings({name: spellings}))
+    column = encode_cells(label.cells, what).counted(weights)
+    n_missing, n_rows = column.n_missing, len(column.codes)
+    if n_missing == n_rows:
+        raise InputError(f"The {what} is missing in all {n_rows:,} rows; choose another column as the label.")
+    merged, code_of, spellings = merge_spellings(column, rules.fold_case)
+    notes = [Note("label-missing", (name,), (n_missing,))] if n_missing else []
+    notes += note_spellings({name: spellings})
     occurring = np.flatnonzero(merged.sizes > 0)
     kept = merged if len(occurring) == len(merged.values) else merged.pick(occurring)
     if rules.bin_label is not None:
@@ -186,7 +240,8 @@ def treat_label(column: Column, name: str, rules: Rules) -> tuple[Sequence[Any],
         names = name_bins(binned.ends)
         code_of = np.full(len(column.values) + 1, MISSING)
         code_of[occurring] = binned.code_of[:-1]
-        return names, code_of, (*notes, Note("label-binned", (name,), (len(names),), (binned.edges,)))
+        binning = Note("label-binned", (name,), (len(names),), (binned.edges,))
+        return Column(column.recoded(code_of), names), (*notes, binning)
     if column.kind != "category" and not rules.has_few_values(kept):
         raise InputError(
             f"The {what} is {'a time' if column.kind == 'time' else 'numeric'} and has {len(kept.values):,} values,"
@@ -199,7 +254,7 @@ def treat_label(column: Column, name: str, rules: Rules) -> tuple[Sequence[Any],
             f"The {what} has a different value in nearly every row ({len(kept.values):,} values), as an identifier has;"
             " choose another column as the label (--label)."
         )
-    return merged.values, code_of, notes
+    return column if merged is column else Column(column.recoded(code_of), merged.values), tuple(notes)
 
 
 def sort_classes(labels: Column) -> Column:
@@ -212,9 +267,6 @@ def sort_classes(labels: Column) -> Column:
     if order == list(range(len(values))):
         return labels
     return Column(np.argsort(order)[labels.codes], [values[c] for c in order])
-
-
-# ---------------------------------------------------------------- weights and groups
 
 
 def _encode_weights(weights: _Given) -> Ints:
@@ -268,10 +320,98 @@ def _refuse_no_counts(name: str, n_rows: int, n_values: int, low: float, high: f
     )
 
 
-def _encode_groups(cells: Any) -> Ints:
-    """The number of the group of each row; a row without a group is a group of its own."""
-    column = encode_cells(cells, "groups")
-    groups = column.codes.astype(np.int64)
-    alone = np.flatnonzero(column.is_missing())
-    groups[alone] = len(column.values) + np.arange(len(alone))
-    return groups
+# ---------------------------------------------------------------- features
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The columns of a table that are read, by their position in the user's table, and what the user said of each."""
+
+    names: dict[int, str]
+    """Names of the columns that are read: features, and those of which only parts of dates are."""
+    titles: dict[int, str]
+    """What messages call these columns: feature 'age'."""
+    place_of: dict[int, int]
+    """Places among all columns without a role."""
+    features: set[int]
+    parts: dict[int, set[str]]
+    """Parts of dates that ``features`` or ``ignore`` names."""
+    may_be_ids: set[int]
+    """Columns that are set aside if they look like ids: all but those that the user named."""
+    bins: dict[int, BinRule]
+    """Bin rules that the user gave for single columns."""
+
+
+def choose_columns(
+    keys: Sequence[Hashable],
+    taken: dict[int, str],
+    rules: Rules,
+    keep: Sequence[Any] = (),
+    label: Hashable | None = None,
+) -> Chosen:
+    """The columns to read.
+
+    ``taken`` are the positions of the label, the weights and the groups, and ``keep`` are features that the user asked
+    about, by name or by place among the columns without a role.
+    """
+    free = [position for position in range(len(keys)) if position not in taken]
+    names = {p: name_of(keys[p]) for p in free}
+    called = list(keys)
+    if (given_names := rules.feature_names) is not None:
+        own = () if isinstance(given_names, str) else tuple(str(name) for name in given_names)
+        if len(own) != len(free):
+            raise InputError(
+                f"feature_names must have one name for each of the {len(free)} features, got"
+                f" {listing(own) or repr(given_names)}."
+            )
+        refuse_repeated(own)
+        names = dict(zip(free, own, strict=True))
+        called = [names.get(p, key) for p, key in enumerate(keys)]
+    features, parts = _choose_features(called, free, taken, rules)
+    if not features and not parts:
+        raise InputError("The table has no features; give at least one column besides the label.")
+    known = Names([called[p] for p in features])
+    wanted = set(features) if rules.features is not None else set[int]()
+    for feature in keep:
+        if (place := known.find(feature)) is not None:
+            wanted.add(features[place])
+        elif is_whole(feature) and 0 <= feature < len(free):
+            wanted.add(free[feature])
+    bins: dict[int, BinRule] = {}
+    for given, rule in rules.bins_of:
+        if label is not None and given == label and known.find(given) is None:
+            raise InputError(f"bins names {given!r}, which is the label; bin it with bin_label (--bin-label).")
+        bins |= {features[place]: rule for place in known.find_all(given, "bins")}
+    read = {p: names[p] for p in sorted({*features, *parts})}
+    may_be_ids = set(features) - wanted - bins.keys() if rules.ids == "drop" else set[int]()
+    titles = {p: f"feature {brief(name)}" for p, name in read.items()}
+    return Chosen(read, titles, {p: place for place, p in enumerate(free)}, set(features), parts, may_be_ids, bins)
+
+
+def _choose_features(
+    keys: Sequence[Hashable], free: list[int], taken: dict[int, str], rules: Rules
+) -> tuple[list[int], dict[int, set[str]]]:
+    """The columns that are features, increasing, and parts of dates that ``features`` or ``ignore`` names.
+
+    Both may hold patterns and, with ``date_parts``, parts of dates such as ``"sold.month"``.
+    """
+    if rules.features is not None and rules.ignore is not None:
+        raise InputError("features and ignore cannot be used together; name columns to keep, or columns to leave out.")
+    role, given = ("features", rules.features) if rules.ignore is None else ("ignore", rules.ignore)
+    if given is None:
+        return free, {}
+    names, roles = Names([keys[position] for position in free]), Names([keys[position] for position in taken])
+    named, parts = set[int](), dict[int, set[str]]()
+    for name in as_list(given, role):
+        is_known = names.find(name) is not None
+        stem, _, part = name.rpartition(".") if isinstance(name, str) else ("", "", "")
+        place = names.find(stem) if rules.date_parts and part in PARTS and not is_known else None
+        if place is not None:
+            parts.setdefault(free[place], set()).add(part)
+            continue
+        if not is_known and (taken_place := roles.find(name)) is not None:
+            what = list(taken.values())[taken_place]
+            raise InputError(f"{role} names {name!r}, which is the {what}; leave it out of {role}.")
+        named.update(free[place] for place in names.find_all(name, role))
+    chosen = [position for position in free if (position in named) == (role == "features")]
+    return chosen, {p: part for p, part in parts.items() if role == "features" or p in chosen}

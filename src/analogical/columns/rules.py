@@ -8,7 +8,7 @@
 | other numbers, durations, decimals | bins |
 | dates and times with few values | categories; otherwise bins of time, with month, weekday and hour beside them |
 | distinct in nearly every row (not numbers with a fraction, not times) | set aside as an identifier |
-| whole numbers that name persons or other units, with several rows each | set aside; they may be groups |
+| whole numbers that name persons or the like, with several rows each | set aside; they may be groups |
 | strings that differ only in case or spaces | one value |
 | missing cells | a separate value, or their rows are left out, or an error |
 """
@@ -25,35 +25,17 @@ from analogical.columns.binning import BinRule, Bins, check_bins
 from analogical.columns.columns import Column, plain
 from analogical.errors import InputError
 
-__all__ = [
-    "DAY_NUMBERS",
-    "NEARLY_ALL",
-    "ColumnOptions",
-    "Ids",
-    "Missing",
-    "Rules",
-    "asked_of",
-    "counts_rows",
-    "is_time",
-    "looks_like_unit",
-    "names_units",
-    "rules_of",
-    "written_call",
-]
-
 Missing = Literal["value", "drop", "error"]
 Ids = Literal["drop", "keep"]
 
 NEARLY_ALL = 0.95
 """A column is an identifier if it has at least this many distinct values per row."""
-DAY_NUMBERS = (19000101, 20991231)
-"""Whole numbers from the first to the last are dates if all are days of the calendar."""
 ID_NAME = re.compile(
     r"(^|[^A-Za-z])(id|ids|uid|uuid|guid|key|index|idx|rownum|identifier|no|nr|num|number|serial)($|[^A-Za-z])"
     r"|[a-z](Id|ID|Key|Index|No|Nr|Number)$",
 )
 """Names of columns of whole numbers that count or identify the rows."""
-UNIT_NAME = re.compile(
+GROUP_NAME = re.compile(
     r"(^|[^A-Za-z])(id|uid|uuid|guid|identifier|("
     r"subject|person|patient|participant|respondent|customer|"
     r"client|user|student|pupil|animal|individual|household"
@@ -61,8 +43,8 @@ UNIT_NAME = re.compile(
     re.IGNORECASE,
 )
 """Names of columns that say whom a row is about; their last words decide."""
-FEW_UNITS = 10
-"""A column with fewer values does not identify units, whatever its name."""
+FEW_GROUPS = 10
+"""A column with fewer values does not identify groups, whatever its name."""
 
 
 class ColumnOptions(TypedDict, total=False):
@@ -186,15 +168,15 @@ class Rules:
         return self.max_values is None or len(column.values) <= self.max_values
 
     def is_id(self, column: Column, name: str) -> bool:
-        """Whether a column identifies rows, distinct in nearly every row, or has whole numbers that identify units.
+        """Whether a column identifies rows, distinct in nearly every row, or whole numbers that identify groups.
 
         Numbers with a fraction and times never do.
         """
-        if column.kind == "real" or self.has_few_values(column) or is_time(column):
+        if column.kind == "real" or self.has_few_values(column) or column.is_time:
             return False
-        if column.kind == "whole" and looks_like_unit(column, name):
+        if column.kind == "whole" and looks_like_group(column, name):
             return True
-        if len(column.values) < NEARLY_ALL * column.n_present:
+        if len(column.values) < NEARLY_ALL * int(column.sizes.sum()):
             return False
         if column.kind != "whole":
             return True
@@ -263,35 +245,12 @@ def counts_rows(name: str, n_values: int, low: Any, high: Any) -> bool:
     return bool(ID_NAME.search(name)) or int(high) - int(low) < 2 * n_values
 
 
-def looks_like_unit(column: Column, name: str) -> bool:
+def looks_like_group(column: Column, name: str) -> bool:
     """Whether a column says whom a row is about and most occur several times, such as several rows per person."""
-    if column.kind not in ("category", "whole") or len(column.values) < FEW_UNITS:
+    if column.kind not in ("category", "whole") or len(column.values) < FEW_GROUPS:
         return False
-    return names_units(name) and float(np.median(column.sizes)) >= 2
-
-
-def names_units(name: str) -> bool:
-    """Whether the name of a column says whom a row is about."""
-    return bool(UNIT_NAME.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)))
-
-
-def is_time(column: Column) -> bool:
-    """Whether a column holds dates or times, also days written as whole numbers."""
-    return column.kind == "time" or (column.kind == "whole" and _are_days(column))
-
-
-def _are_days(column: Column) -> bool:
-    """Whether whole numbers are days written as year, month and day: 19910108."""
-    numbers = np.asarray(column.values)
-    if (
-        numbers.dtype.kind not in "iu"
-        or not len(numbers)
-        or numbers.min() < DAY_NUMBERS[0]
-        or numbers.max() > DAY_NUMBERS[1]
-    ):
-        return False
-    months, days = numbers // 100 % 100, numbers % 100
-    return bool(((months >= 1) & (months <= 12) & (days >= 1) & (days <= 31)).all())
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
+    return bool(GROUP_NAME.search(words)) and float(np.median(column.sizes)) >= 2
 
 
 def _are_whole(column: Column) -> bool:

@@ -1,36 +1,25 @@
 """What is made of a column, decided on its distinct values: categories or bins, merged spellings, parts of dates."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analogical._checks import brief
-from analogical._types import Ints, Note, NoteKind
+from analogical._types import Ints, Note
 from analogical.columns.binning import FINE_BINS, BinRule, bin_values, name_bins
 from analogical.columns.columns import MISSING, NO_CODES, Column, plain
 from analogical.columns.rules import Rules
 from analogical.errors import InputError
 
-__all__ = [
-    "PARTS",
-    "ColumnMeaning",
-    "Feature",
-    "Spellings",
-    "find_spellings",
-    "merge_spellings",
-    "note_spellings",
-    "parts_of",
-    "treat_column",
-]
-
 PARTS = {"month": 730, "weekday": 14, "hour": 2}
 """Parts of dates, with the days that dates must span, two cycles: within one, a part only repeats the bins of time."""
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
-Spellings: TypeAlias = Mapping[NoteKind, Sequence[tuple[str, ...]]]
+Spellings: TypeAlias = Mapping[str, Sequence[tuple[str, ...]]]
 """Values of a column that are one, the most frequent first: "folded" are merged, "may-fold" could be."""
 
 
@@ -65,49 +54,53 @@ class Feature:
     meaning: ColumnMeaning
     code_of: Ints
     """The code of each value, and last that of missing cells; MISSING if no cell is missing."""
-    fine_of: Ints | None
+    fine_of: Ints | None = None
     """The same for numbers in up to 120 bins; None for categories, and unless bins are quantiles."""
-    spellings: Spellings
-
-    @property
-    def keeps_codes(self) -> bool:
-        """Whether every value has its own place as code."""
-        return self.meaning.edges is None and not self.meaning.n_missing and not self.spellings.get("folded")
+    spellings: Spellings = field(default_factory=dict)
 
 
-def treat_column(column: Column, name: str, rules: Rules, own_rule: BinRule | None = None) -> Feature:
-    """One column as a feature; ``own_rule`` is the bin rule that the user gave for it."""
+def treat_column(
+    column: Column,
+    name: str,
+    rules: Rules,
+    own_rule: BinRule | None = None,
+    *,
+    key: Hashable | None = None,
+    position: int = 0,
+    title: str = "",
+) -> Feature:
+    """One column as a feature; ``own_rule`` is the bin rule that the user gave for it, ``title`` is for messages."""
     if own_rule is not None and own_rule.method != "none" and column.kind == "category":
         raise InputError(f"bins names {name!r}, which does not hold numbers or dates; leave it out of bins.")
     rule, n_missing = rules.bin_rule_of(column, own_rule), column.n_missing
-
-    def with_missing(code_of: Ints, n_codes: int) -> Ints:
-        return np.append(code_of[:-1], n_codes) if n_missing else code_of
-
+    meaning = partial(ColumnMeaning, name if key is None else key, name, position=position, n_missing=n_missing)
     if rule is None:
-        spellings = find_spellings(column, rules.fold_case)
-        merged, code_of = merge_spellings(column, spellings)
+        merged, code_of, spellings = merge_spellings(column, rules.fold_case)
         known = merged.values
         if not isinstance(known, list | range):
             known = [plain(value) for value in known]  # of a column with very many numbers
-        meaning = ColumnMeaning(name, name, [*known, None] if n_missing else known, n_missing=n_missing)
-        return Feature(meaning, with_missing(code_of, len(known)), None, spellings)
-    what = f"feature {brief(name)}"
+        if n_missing:
+            code_of[-1] = len(known)
+            known = [*known, None]
+        return Feature(meaning(known), code_of, spellings=spellings)
+    what = title or f"feature {brief(name)}"
     binned = bin_values(column, rule, what)
-    names: list[str | None] = [*name_bins(binned.ends), *([None] if n_missing else [])]
-    meaning = ColumnMeaning(name, name, names, edges=binned.edges, n_missing=n_missing)
-    fine_of = None
-    if rule.method == "quantiles":
-        fine = bin_values(column, BinRule("quantiles", FINE_BINS), what)
-        fine_of = with_missing(fine.code_of, len(fine.ends))
-        meaning = replace(meaning, fine_ends=tuple(fine.ends))
-    return Feature(meaning, with_missing(binned.code_of, len(binned.ends)), fine_of, {})
+    fine = bin_values(column, BinRule("quantiles", FINE_BINS), what) if rule.method == "quantiles" else None
+    names: list[str | None] = [*name_bins(binned.ends)]
+    if n_missing:
+        names.append(None)
+        for bins in filter(None, (binned, fine)):
+            bins.code_of[-1] = len(bins.ends)
+    ends = () if fine is None else tuple(fine.ends)
+    return Feature(
+        meaning(names, edges=binned.edges, fine_ends=ends), binned.code_of, None if fine is None else fine.code_of
+    )
 
 
 # ---------------------------------------------------------------- spellings of one value
 
 
-def find_spellings(column: Column, fold_case: bool | None) -> Spellings:
+def _find_spellings(column: Column, fold_case: bool | None) -> Spellings:
     """The values of a column that differ only in case or spaces.
 
     By default (``fold_case`` is None) single letters are not merged, because they may be codes, such as the alleles A
@@ -145,28 +138,27 @@ def _merges(keys: Sequence[str], values: Sequence[str], sizes: Sequence[int]) ->
     ]
 
 
-def merge_spellings(column: Column, spellings: Spellings) -> tuple[Column, Ints]:
-    """The column with one value for all spellings of a word, and for each value before its place among these.
+def merge_spellings(column: Column, fold_case: bool | None) -> tuple[Column, Ints, Spellings]:
+    """The column with one value for all spellings of a word, for each value before its place among these, and which.
 
     A merged value is named after the most frequent spelling, in the order of the first of them. The result has no codes
     of rows, and the last place is MISSING, for missing cells.
     """
-    merges = spellings.get("folded", ())
-    if not merges:
-        return column, np.append(np.arange(len(column.values)), MISSING)
+    spellings = _find_spellings(column, fold_case)
+    if not (merges := spellings.get("folded")):
+        return column, np.append(np.arange(len(column.values)), MISSING), spellings
     name_of = {spelling: merge[0] for merge in merges for spelling in merge}
     code_of_name: dict[str, int] = {}
     codes = [code_of_name.setdefault(name_of.get(text, text), len(code_of_name)) for text in column.values]
     sizes = np.bincount(codes, column.sizes).astype(np.int64)
     merged = Column(NO_CODES, list(code_of_name), known_sizes=sizes, known_missing=column.n_missing)
-    return merged, np.array([*codes, MISSING])
+    return merged, np.array([*codes, MISSING]), spellings
 
 
 def note_spellings(spellings: Mapping[str, Spellings]) -> list[Note]:
     """Notes on the spellings that were merged, and on those that could be, by name of the column."""
     notes = []
-    kinds: tuple[NoteKind, ...] = ("folded", "may-fold")
-    for kind in kinds:
+    for kind in ("folded", "may-fold"):
         merges = [(name, merge) for name, known in spellings.items() for merge in known.get(kind, ())]
         if merges:
             words = tuple(", ".join(map(repr, merge)) for _, merge in merges)

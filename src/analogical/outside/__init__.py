@@ -46,8 +46,8 @@ def encode_outside(
     """
     from dataclasses import replace
 
-    from analogical.columns.choosing import Names, choose_columns
     from analogical.columns.encode import encode_features, encode_table
+    from analogical.columns.roles import Names, choose_columns
     from analogical.errors import InputError
     from analogical.outside.lazy import LazyTable
 

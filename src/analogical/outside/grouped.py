@@ -15,9 +15,8 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from analogical._checks import brief
+from analogical._checks import brief, listing
 from analogical._types import CodedRows, Ints, Note, code_type
-from analogical.columns.choosing import listing
 from analogical.columns.columns import MISSING, Column
 from analogical.columns.encode import EncodedTable, encode_features, encode_table, refuse_single_class
 from analogical.columns.frames import encode_series

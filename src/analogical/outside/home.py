@@ -133,7 +133,7 @@ class HomeFrame(Frame):
     def notes(self) -> tuple[Note, ...]:
         """What was done because there are many rows."""
         kinds = (("edges-of-sample", self.steps), ("many-texts", self.many_texts))
-        return tuple(Note(kind, tuple(map(str, keys))) for kind, keys in kinds if keys)  # type: ignore[arg-type]
+        return tuple(Note(kind, tuple(map(str, keys))) for kind, keys in kinds if keys)
 
 
 def _with_missing(column: Column) -> Column:

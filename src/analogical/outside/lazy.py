@@ -17,7 +17,7 @@ import narwhals.stable.v2 as nw
 
 from analogical._checks import brief
 from analogical._progress import working_on
-from analogical.columns.choosing import refuse_repeated
+from analogical.columns.frames import refuse_repeated
 from analogical.errors import AnalogicalError, InputError, SparkError
 from analogical.outside import ENGINES
 

@@ -25,8 +25,8 @@ from analogical.plot.canvas import (
     short_names,
 )
 from analogical.show.interactions import share_grid
+from analogical.show.relevance import Sizes, has_direction, interaction_sizes, sizes_in_points
 from analogical.show.selection import REASONS, selection_steps
-from analogical.show.sentences import Sizes, has_direction, interaction_sizes, sizes_in_points
 from analogical.show.words import counted, in_points, marked, p_words, shorten, shown, signed
 
 if TYPE_CHECKING:

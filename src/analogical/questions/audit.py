@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
-from analogical._checks import check_confidence, check_limit
+from analogical._checks import check_confidence, check_limit, listing
 from analogical._results import entry_at, json_ready
 from analogical._types import Ints
-from analogical.columns.choosing import listing
 from analogical.columns.columns import plain
 from analogical.columns.rules import ColumnOptions
 from analogical.errors import InputError

@@ -10,7 +10,7 @@ import numpy as np
 from analogical._checks import check_whole, seed_from
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import CodedRows, Floats, Ints, Note, Positions
-from analogical.columns.choosing import as_list
+from analogical.columns.roles import as_list
 from analogical.columns.rules import ColumnOptions
 from analogical.questions.relevance import relevance
 from analogical.rivals import MAX_ROWS, Method, choose_methods, normalise

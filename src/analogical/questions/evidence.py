@@ -11,8 +11,8 @@ from analogical._checks import check_limit
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Bools, Note
 from analogical.columns.binning import name_bins
-from analogical.columns.choosing import as_list
 from analogical.columns.columns import plain
+from analogical.columns.roles import as_list
 from analogical.columns.rules import ColumnOptions
 from analogical.count.contexts import Contexts
 from analogical.count.listing import MAX_LISTED, ListedRows, count_transitions, find_pairs

@@ -12,9 +12,9 @@ from analogical._checks import check_confidence
 from analogical._progress import Progress, progress_line, timed
 from analogical._results import Result, entry_at, json_ready, per_entry
 from analogical._types import Floats, Ints, Note, Positions
-from analogical.columns.choosing import Names, as_list
 from analogical.columns.columns import plain
-from analogical.columns.encode import TableMeaning
+from analogical.columns.encode import EncodedTable
+from analogical.columns.roles import Names, as_list
 from analogical.columns.rules import ColumnOptions
 from analogical.count.groups import count_cells
 from analogical.count.listing import find_squares
@@ -353,7 +353,7 @@ def interactions(
     )
 
 
-def find_features(table: TableMeaning, given: Any, role: str) -> list[int]:
+def find_features(table: EncodedTable, given: Any, role: str) -> list[int]:
     """Positions of features that are given by names, patterns or positions, in column order."""
     names = Names(table.keys)
     places: set[int] = set()

@@ -11,8 +11,7 @@ __all__ = ["as_html", "as_text"]
 
 def as_text(result: "Result | Study") -> str:
     """A result or a study as plain text of 80 columns."""
-    from analogical.show.fitting import render_text
-    from analogical.show.views import view_of
+    from analogical.show.views import render_text, view_of
 
     return render_text(view_of(result))
 

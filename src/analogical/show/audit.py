@@ -6,7 +6,7 @@ from typing import Any
 
 from analogical.questions.audit import Audit, Difference
 from analogical.questions.evidence import Evidence, ExampleRows, Transition, Transitions
-from analogical.show.sentences import (
+from analogical.show.relevance import (
     NOT_ADJUSTED,
     NOT_CAUSES,
     ROW_NAMES,
@@ -32,8 +32,6 @@ from analogical.show.words import (
     signed_share,
     verb,
 )
-
-__all__ = ["pair_blocks", "pair_table", "transition_table", "view_audit", "view_evidence", "view_transitions"]
 
 
 def view_audit(result: Audit) -> View:
@@ -65,8 +63,8 @@ def _conclude(result: Audit) -> str:
         fewer = "" if result.same_as is not None else " Give fewer features (given, --given)."
         return f"{no_partner(result.feature, result.given, result.same_as)}{fewer}"
     if result.finding == "too-few-pairs":
-        units = "pairs with different labels" if result.n_groups is None else "groups"
-        return f"Too few {units} to test the difference of {label} by {feature}."
+        what = "pairs with different labels" if result.n_groups is None else "groups"
+        return f"Too few {what} to test the difference of {label} by {feature}."
     if result.finding != "direction":
         some = f", but single contexts differ ({p_words(result.p_value)})" if result.finding == "mixed" else ""
         return f"No significant difference of {label} by {feature}{some}."
@@ -140,8 +138,8 @@ def _explain(result: Audit) -> Iterator[str]:
     yield f"{label} differs in {percent(result.index)} of the pairs{noise}"
     if result.finding == "too-few-pairs" and result.n_groups is None:
         yield (
-            "However the labels of each context were dealt to its rows, no difference could have been significant (p"
-            f" below {result.level:.2g})."
+            "No permutation of the labels within contexts would have made a difference significant (p below"
+            f" {result.level:.2g})."
         )
     for name, (everybody, compared) in result.base_rates.items():
         yield f"{quoted(name)} occurs in {percent(compared)} of the compared rows and in {percent(everybody)} of all."

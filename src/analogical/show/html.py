@@ -2,10 +2,8 @@
 
 from html import escape
 
-from analogical.show.views import Cell, Heading, Table, Tone, View
+from analogical.show.views import Cell, Table, Tone, View
 from analogical.show.words import count_left_out
-
-__all__ = ["render_html"]
 
 # All results share one small style, which touches nothing outside them. Notebooks do not say whether their page is
 # light or dark, so coloured text has a contrast of at least 4.5 to white and of 4 to #111.
@@ -50,34 +48,31 @@ def render_html(view: View) -> str:
     return f'<div class="analogical-result">{STYLE}{"".join(parts)}</div>'
 
 
-def _paragraph(text: str, kind: str = "") -> str:
-    if not text:
-        return ""
-    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
+def _paragraph(text: str, tone: Tone = "plain") -> str:
+    return f"<p{_classes(tone)}>{escape(text)}</p>" if text else ""
 
 
 def _render_table(table: Table) -> str:
-    head = "".join(f"<th{_classes(heading)}>{escape(heading.title)}</th>" for heading in table.headings)
+    head = "".join(
+        f"<th{_classes('plain', is_text=heading.is_text)}>{escape(heading.title)}</th>" for heading in table.headings
+    )
     body = ""
     for row in table.rows:
-        cells = (
-            f"<td{_classes(heading, cell.tone)}{_shade(cell)}>{escape(cell.text)}{_bar(cell)}</td>"
-            for heading, cell in zip(table.headings, row, strict=True)
-        )
-        body += f"<tr>{''.join(cells)}</tr>"
+        body += "<tr>"
+        for heading, cell in zip(table.headings, row, strict=True):
+            # a background weak enough for text of any colour
+            shade = "" if cell.shade is None else f' style="background:rgba(53,118,196,{0.4 * cell.shade:.2f})"'
+            classes = _classes(cell.tone, is_text=heading.is_text)
+            body += f"<td{classes}{shade}>{escape(cell.text)}{_bar(cell)}</td>"
+        body += "</tr>"
     thead = f"<thead><tr>{head}</tr></thead>" if table.has_head else ""
     return f'<div class="table"><table>{thead}<tbody>{body}</tbody></table></div>{_paragraph(table.note, "muted")}'
 
 
-def _classes(heading: Heading, tone: Tone = "plain") -> str:
-    """The classes of a cell: its alignment and its tone."""
-    names = " ".join([*(["text"] if heading.is_text else []), *([tone] if tone != "plain" else [])])
+def _classes(tone: Tone, *, is_text: bool = False) -> str:
+    """The classes of a cell or a paragraph: its alignment and its tone."""
+    names = " ".join(filter(None, ("text" * is_text, "" if tone == "plain" else tone)))
     return f' class="{names}"' if names else ""
-
-
-def _shade(cell: Cell) -> str:
-    """A background colour, weak enough for text of any colour."""
-    return "" if cell.shade is None else f' style="background:rgba(53,118,196,{0.4 * cell.shade:.2f})"'
 
 
 def _bar(cell: Cell) -> str:

@@ -10,7 +10,7 @@ from analogical._results import entry_at
 from analogical._types import Ints
 from analogical.questions.evidence import ExampleRows
 from analogical.questions.interactions import Interaction, Interactions
-from analogical.show.sentences import (
+from analogical.show.relevance import (
     NOT_ADJUSTED,
     STATUSES,
     agreeing_on,
@@ -37,8 +37,6 @@ from analogical.show.words import (
     three_decimals,
     verb,
 )
-
-__all__ = ["ShareGrid", "share_grid", "share_table", "view_interaction", "view_interactions"]
 
 FEW_EFFECTIVE = 30
 """Effective squares below which intervals are rough."""

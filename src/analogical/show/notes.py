@@ -7,10 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from analogical._types import Note, NoteKind
+from analogical._types import Note
 from analogical.show.words import counted, list_all, list_first, quoted, verb
-
-__all__ = ["describe_notes", "leaks_of", "sum_up_notes", "warnings_of"]
 
 
 def describe_notes(notes: Sequence[Note]) -> tuple[str, ...]:
@@ -140,7 +138,7 @@ def _kept(role: str) -> tuple[str, str]:
     return f"the column {{quoted}} of X has the name of the {role} but different values; it is kept as a feature", ""
 
 
-NOTES: dict[NoteKind, tuple[str | Callable[[Note], str], str]] = {
+NOTES: dict[str, tuple[str | Callable[[Note], str], str]] = {
     "label-taken-out": _not_a_feature("is the label or a recoding of it"),
     "weights-taken-out": _not_a_feature("holds the weights"),
     "groups-taken-out": _not_a_feature("holds the groups"),

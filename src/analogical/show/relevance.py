@@ -1,31 +1,20 @@
-"""A relevance as a view: the effect of every feature in points, and what it rests on."""
+"""A relevance as a view: the effect of every feature in points, what it rests on, and sentences that views share."""
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from analogical._types import Floats
-from analogical.questions.relevance import Relevance
+from analogical.questions.relevance import NEGLIGIBLE, Points, Relevance, Status
 from analogical.show.notes import leaks_of
-from analogical.show.sentences import (
-    MIXED,
-    NOT_ADJUSTED,
-    NOT_CAUSES,
-    PAPER_STATUSES,
-    STATUSES,
-    assumed,
-    describe_direction,
-    has_direction,
-    held_fixed,
-    sizes_in_points,
-    status_cell,
-)
-from analogical.show.views import Cell, Column, Marks, View, number_column, tabulate, text_column
+from analogical.show.views import Cell, Column, Marks, Tone, View, number_column, tabulate, text_column
 from analogical.show.words import (
     LONG_NAME,
     counted,
     in_points,
+    interaction_points,
     list_all,
     list_first,
     marked,
@@ -43,7 +32,8 @@ from analogical.show.words import (
     verb,
 )
 
-__all__ = ["explain_statuses", "say_effects", "say_given", "view_relevance"]
+if TYPE_CHECKING:
+    from analogical.questions.interactions import Interactions
 
 FEW_NAMES = 8
 """Names that a sentence lists."""
@@ -60,11 +50,18 @@ def view_relevance(
     order = result.order().tolist()
     name = text_column("feature", lambda i: shown(result.names[i]), may_shorten=True)
     if paper:
-        relevant = [i for i, status in enumerate(result.paper_status) if status == "relevant"]
+        relevant, ari = [i for i, status in enumerate(result.paper_status) if status == "relevant"], result.ari
+        columns = [
+            name,
+            number_column("ARI", lambda i: Cell(f"{ari[i]:.3f}", bar=ari[i] if ari[i] <= 1 else math.nan)),
+            number_column("pairs", lambda i: number(result.pairs[i]), drop_order=2),
+            number_column("changed", lambda i: number(result.changed[i]), drop_order=2),
+            text_column("in the paper", lambda i: result.paper_status[i]),
+        ]
         return View(
             headline=f"{len(relevant):,} of {about[1]} {verb(relevant, 'is', 'are')} relevant for"
             f" {quoted(result.label)} as the paper defines it.",
-            tables=(tabulate(order, [name, *_paper_columns(result)], most=top),),
+            tables=(tabulate(order, columns, most=top),),
             lines=(
                 "ARI: share of changed labels among pairs of rows that differ on one feature only; noise is not"
                 " subtracted.",
@@ -91,25 +88,10 @@ def view_relevance(
     )
 
 
-def _paper_columns(result: Relevance) -> list[Column]:
-    """The index of the paper (ARI) with its counts and the paper's statuses."""
-
-    def index(i: int) -> Cell:
-        share = float(result.ari[i])
-        return Cell(f"{share:.3f}", bar=share if share <= 1 else math.nan)  # the paper's 2 is not a share
-
-    return [
-        number_column("ARI", index),
-        number_column("pairs", lambda i: number(result.pairs[i]), drop_order=2),
-        number_column("changed", lambda i: number(result.changed[i]), drop_order=2),
-        text_column("in the paper", lambda i: result.paper_status[i]),
-    ]
-
-
 def _effect_columns(result: Relevance, alone: Floats | None) -> list[Column]:
     """Size in points with its interval and a bar, direction, p and status; ARI if it is defined for every feature."""
     longest = 10 if alone is None else 24  # of values; the page is wider than a terminal
-    others = np.full(len(result), math.nan) if alone is None else alone
+    others = np.full(len(result.names), math.nan) if alone is None else alone
     ends = [points_of(x) for x in (*result.effect, *result.effect_high, *others) if x == x]
     axis = next(end for end in (1, 2, 5, 10, 20, 30, 40, 50, 60, 80, 100) if end >= min(max(ends, default=0), 100))
     scale = max([20.0, *(points_of(effect) for effect in result.effect if effect == effect)])  # of a full bar
@@ -268,3 +250,110 @@ def explain_statuses(result: Relevance) -> Iterator[str]:
             f"{counted(len(thin), 'feature')} {verb(thin, 'was', 'were')} compared given a part of the deciding set,"
             f" because too few rows agree on all of it ({named(thin)})."
         )
+
+
+# ---------------------------------------------------------------- sentences that several views share
+
+
+class StatusWords(NamedTuple):
+    """How a status or a reason is shown, and what it means."""
+
+    tone: Tone
+    meaning: str
+
+
+SMALL = f"{in_points(points_of(NEGLIGIBLE))} points"
+STATUSES: dict[Status, StatusWords] = {
+    "effect": StatusWords("good", "significant"),
+    "unclear": StatusWords("plain", f"not significant, but an effect of {SMALL} or more is not ruled out"),
+    "none": StatusWords("muted", f"not significant, and the interval ends at or below {SMALL}"),
+    "same": StatusWords("muted", "a copy of another feature; no test can distinguish the two"),
+    "constant": StatusWords("muted", "one value only"),
+}
+"""The status of a feature, or of a pair of features."""
+PAPER_STATUSES = {
+    "relevant": "some pair changed its label",
+    "irrelevant": "there are pairs, and none changed its label",
+    "no-pairs": "the feature varies, but no two rows differ on it only (ARI 2)",
+    "constant": "one value only (ARI 0)",
+}
+"""The statuses of the paper, and what they mean."""
+MIXED = "the direction depends on other features"
+NOT_CAUSES = "Differences are associations given the recorded features, not causes."
+NOT_ADJUSTED = "Intervals are not adjusted: one may exclude 0 beside a p that is not significant."
+ROW_NAMES = "Rows have the names of the dataframe, or numbers from 0."
+
+
+def status_cell(status: Status) -> Cell:
+    """The status of a feature, or of a pair of features."""
+    return Cell(status, STATUSES[status].tone)
+
+
+def agreeing_on(names: Sequence[str]) -> str:
+    """Which rows are compared, as part of a sentence."""
+    return f"rows that agree on {list_first(names, 12)}" if names else "all rows"
+
+
+def describe_context(context: Sequence[tuple[str, Any]]) -> str:
+    """The values on which compared rows agree: class=1st, age=adult."""
+    return ", ".join(f"{shown(name, LONG_NAME)}={marked(value, 30)}" for name, value in context)
+
+
+def held_fixed(given: str | Sequence[str], deciding: Sequence[str]) -> str:
+    """What was given, in a few words."""
+    if given == "all":
+        return "all other features"
+    names = deciding if given == "auto" else given
+    return list_first(names, 12) if names else "nothing"
+
+
+def assumed(n_groups: int | None) -> str:
+    """What intervals and p-values assume."""
+    if n_groups is None:
+        return "Intervals and p assume independent rows; use groups (--groups) if they are not."
+    return f"Intervals and p assume {counted(n_groups, 'independent group')} of rows."
+
+
+def no_partner(feature: str, given: Sequence[str], same_as: str | None) -> str:
+    """Why there are no pairs for a feature."""
+    if same_as is not None:
+        return (
+            f"{quoted(feature)} is a copy of {quoted(same_as)}: rows that agree on the deciding set do not differ on"
+            " it. Name the given features yourself (given, --given)."
+        )
+    where = f" among {agreeing_on(given)}" if given else ""
+    return f"No two rows differ on {quoted(feature)}{where}."
+
+
+class Sizes(NamedTuple):
+    """The size of an effect in points, and its interval; NaN if unknown."""
+
+    size: float
+    low: float
+    high: float
+
+
+def sizes_in_points(result: Relevance, i: int) -> Sizes:
+    """The size of the effect of a feature in points, with its interval."""
+    return Sizes(points_of(result.effect[i]), points_of(result.effect_low[i]), points_of(result.effect_high[i]))
+
+
+def interaction_sizes(result: "Interactions", k: int) -> Sizes:
+    """By how many points the effect of one feature of a pair differs with the other, with its interval."""
+    effects = (result.effect[k], result.effect_low[k], result.effect_high[k])
+    return Sizes(*map(interaction_points, effects))
+
+
+def has_direction(result: Relevance, i: int) -> bool:
+    """Whether the effect of a feature has a direction: the interval of its points excludes 0."""
+    points = result.points[i]
+    return points is not None and (points.low > 0 or points.high < 0)
+
+
+def describe_direction(points: Points) -> str:
+    """How much more often the label occurs with one value than with another, with its interval."""
+    return (
+        f"{quoted(points.label, 40)} is {in_points(abs(points.points))} points"
+        f" {'more' if points.points >= 0 else 'less'} frequent with {marked(points.value, 40)} than with"
+        f" {marked(points.against, 40)} ({signed(points.low)} to {signed(points.high)})"
+    )

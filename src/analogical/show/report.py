@@ -20,18 +20,20 @@ from analogical.questions.report import MAX_PAIRED_VALUES, Panel, Report
 from analogical.show.audit import pair_table, transition_table, view_audit
 from analogical.show.interactions import share_grid, share_table, view_interactions
 from analogical.show.notes import describe_notes, leaks_of
-from analogical.show.relevance import explain_statuses, say_effects, view_relevance
-from analogical.show.selection import view_redundancies, view_selection
-from analogical.show.sentences import (
+from analogical.show.relevance import (
     MIXED,
     ROW_NAMES,
     SMALL,
     agreeing_on,
     assumed,
     describe_direction,
+    explain_statuses,
     has_direction,
     held_fixed,
+    say_effects,
+    view_relevance,
 )
+from analogical.show.selection import view_redundancies, view_selection
 from analogical.show.views import Cell, Table, View, number_column, tabulate, text_column
 from analogical.show.words import (
     ELSEWHERE,
@@ -48,8 +50,6 @@ from analogical.show.words import (
     signed,
     verb,
 )
-
-__all__ = ["MARK", "page_of", "render", "require_jinja", "view_report"]
 
 MARK = "analogical report"
 """Name of the generator in the head of every page, by which our own files are recognised."""
@@ -330,7 +330,7 @@ def render(report: Report) -> str:
 
 
 def _to_percent(share: float | None) -> float | None:
-    """A position from 0 to 100 for a share from 0 to 1, with two decimals; None if it is unknown."""
+    """A position from 0 to 100 for a share from 0 to 1, with two decimals; None if it is NaN or None."""
     return None if share is None or share != share else round(100 * min(max(share, 0.0), 1.0), 2)
 
 

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from analogical.questions.redundancies import COPY, Redundancies
 from analogical.questions.select import Selection
 from analogical.show.notes import leaks_of
-from analogical.show.sentences import StatusWords
+from analogical.show.relevance import StatusWords
 from analogical.show.views import Cell, View, number_column, tabulate, text_column
 from analogical.show.words import LONG_NAME, counted, list_all, list_first, percent, quoted, shown, verb
 
 if TYPE_CHECKING:
     from analogical.questions.selector import Dropped
-
-__all__ = ["REASONS", "Step", "describe_dropped", "selection_steps", "view_redundancies", "view_selection"]
 
 REASONS: dict[str, StatusWords] = {
     "gain": StatusWords("good", "adds most"),

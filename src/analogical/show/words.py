@@ -51,9 +51,9 @@ def shorten(text: str, width: int, ellipsis: str = "…") -> str:
     """A text shortened to a width, in the middle."""
     if width_of(text) <= width:
         return text
-    room = width - width_of(ellipsis)
-    end = _head(text[::-1], room // 2)[::-1]
-    return f"{_head(text, room - width_of(end))}{ellipsis}{end}"
+    left = width - width_of(ellipsis)
+    end = _head(text[::-1], left // 2)[::-1]
+    return f"{_head(text, left - width_of(end))}{ellipsis}{end}"
 
 
 def shorten_end(text: str, width: int) -> str:
@@ -87,18 +87,18 @@ def shorten_apart(names: Sequence[str], width: int, ellipsis: str = "…") -> li
 def _from_difference(names: Sequence[str], width: int, ellipsis: str) -> dict[str, str]:
     """Names that would look the same, from a little before the character where they first differ."""
     same = next(k for k, letters in enumerate(zip_longest(*names)) if len(set(letters)) > 1)
-    room = width - width_of(ellipsis)
-    ends = {name: name[max(same - room // 4, 0) :] for name in names}
+    left = width - width_of(ellipsis)
+    ends = {name: name[max(same - left // 4, 0) :] for name in names}
     return {
-        name: ellipsis + (end if width_of(end) <= room else _head(end, room - width_of(ellipsis)) + ellipsis)
+        name: ellipsis + (end if width_of(end) <= left else _head(end, left - width_of(ellipsis)) + ellipsis)
         for name, end in ends.items()
     }
 
 
 def _head(text: str, width: int) -> str:
     """The first characters of a text, as many as fit."""
-    n, room = 0, width
-    while n < len(text) and (room := room - width_of(text[n])) >= 0:
+    n, left = 0, width
+    while n < len(text) and (left := left - width_of(text[n])) >= 0:
         n += 1
     return text[:n]
 
