@@ -110,7 +110,10 @@ def constants():
 def rows_of(heading):
     """The rows of the table below a heading of the page: constant, value, what it decides, experiment."""
     text = re.search(rf"^##? {heading}$(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)[1]
-    return [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in re.findall(r"^\| `.*$", text, re.M)]
+    return [
+        [cell.strip(" `") for cell in line.strip("|").split("|")]
+        for line in re.findall(r"^\| `.*$", text, re.MULTILINE)
+    ]
 
 
 DECIDING, LIMITS = rows_of("Constants that decide"), rows_of("Limits of time and memory")
