@@ -225,7 +225,7 @@ def compare(
         str | None,
         typer.Option(
             metavar="NAMES",
-            help="Methods, separated by commas: effect, ari, relaxed, chi2, mi, jmi, cmim, forest, relief, relieff. The"
+            help="Methods, separated by commas: effect, ari, chi2, mi, forest, permutation, relief, relieff. The"
             " table is sorted by the first.",
             show_default="all that are installed and fast enough",
         ),
