@@ -46,7 +46,7 @@ nitpick_ignore_regex = [
     # numpydoc takes the words of a type for names: "array of shape (m, n)", "ndarray of int", "optional".
     ("py:(class|obj)", r"[a-z0-9_ -]+|[^.]*[^A-Za-z0-9_.][^.]*"),
     # Types that stages hand to each other, and aliases of literals.
-    ("py:(class|data|obj)", r"analogical\.(_|table|io|count|estimate|study|verbs|outside|show).*"),
+    ("py:(class|data|obj)", r"analogical\.(_|io|columns|outside|count|estimate|study|questions|show).*"),
 ]
 # numpydoc refers to a property by its name alone, which several classes may have.
 suppress_warnings = ["ref.python"]

@@ -9,7 +9,7 @@
     rare           p-values of features that do nothing, where values or classes are rare
     power          p-values of features that do something, beside two other tests
     clusters       units with several rows: p-values beside generalised estimating equations
-    discoveries    false discoveries and power of alpha= on the paper's functions
+    discoveries    false discoveries and power with p adjusted at most .05, on the functions of the paper
     audit          coverage and error rate of the audit's differences
     redundancy     dependencies reported where there are none
 

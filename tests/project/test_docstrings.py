@@ -11,6 +11,8 @@ import analogical
 MODULES = ("", "datasets", "paper.definitions", "errors", "paper", "io.files", "plot", "rivals", "io.text")
 CHECKS = {"GL01", "GL02", "GL03", "GL06", "GL07", "GL08", "SS02", "SS03", "PR02", "PR10", "RT05", "YD01"}
 """Codes of numpydoc: layout, known sections in their order, a sentence first, no parameter that there is not."""
+OURS = {"analogical.io.files.Source"}
+"""Classes that only the package uses."""
 
 
 def public_objects():
@@ -22,7 +24,8 @@ def public_objects():
             thing = getattr(module, word)
             if inspect.isclass(thing) or inspect.isfunction(thing):
                 found[f"{thing.__module__}.{thing.__qualname__}"] = thing
-    return found
+    assert set(found) >= OURS
+    return {path: thing for path, thing in found.items() if path not in OURS}
 
 
 def public_methods(kind):
@@ -77,7 +80,8 @@ def test_docstrings_have_the_form_that_numpydoc_reads(path):
 
     methods = public_methods(PUBLIC[path]) if inspect.isclass(PUBLIC[path]) else {}
     for name in (path, *(f"{path}.{method}" for method in methods)):
-        assert [error for error in validate(name)["errors"] if error[0] in CHECKS] == [], name
+        checks = CHECKS if name == path else CHECKS - {"YD01"}  # methods say in a sentence what they yield
+        assert [error for error in validate(name)["errors"] if error[0] in checks] == [], name
 
 
 @pytest.mark.parametrize("name", [name for name in analogical.__all__ if inspect.isfunction(getattr(analogical, name))])

@@ -141,8 +141,8 @@ class Reading:
     engine: Annotated[
         Literal["auto", "memory", "duckdb", "spark"],
         _reads(
-            "Where the table is held and counted: in memory, in DuckDB (on this machine, for tables larger than"
-            " memory) or on Apache Spark. auto uses DuckDB for large files and for folders of Parquet files."
+            "Where the table is held: in memory, in DuckDB (Parquet files, on this machine) or on Apache Spark (Parquet"
+            " files). auto reads large files, and folders of Parquet files, without holding them in memory."
         ),
     ] = "auto"
     master: Annotated[

@@ -397,8 +397,8 @@ def evidence(
 
     Notes
     -----
-    In DuckDB and on Spark, rows that are equal on the feature, the given features and the label are one row with their
-    number, shown at the position of the first of them. On Spark rows have no positions.
+    Rows on Spark and in databases have no positions. In a table that is too large to collect its rows, those that are
+    equal on the feature, the given features and the label are one row with their number.
 
     Examples
     --------

@@ -247,9 +247,10 @@ def relevance(
     ----------
     X : dataframe, 2-d array, list of rows or Study
         pandas, polars (lazy frames too) or pyarrow; numpy arrays; scipy sparse matrices; rows as lists or tuples.
-        Categories are compared for equality only; numbers are binned first. Or a :class:`analogical.Study`, alone: it
-        has its label and its columns. Of lazy frames, PySpark dataframes, DuckDB relations and Ibis tables, ``y``,
-        ``weights`` and ``groups`` name columns.
+        Categories are compared for equality only, so their coding does not matter; numbers are binned first. Or a
+        :class:`analogical.Study`, alone: it has its label and its columns. Or a table that lies
+        elsewhere, as a lazy frame of DuckDB, PySpark, Ibis or SQLFrame; ``y``, ``weights`` and ``groups`` then name
+        columns.
     y : array-like of shape (rows,), or name of a column
         The label, of any hashable kind and with two or more classes; or the name of a column of ``X``. A column of
         ``X`` that has the name of ``y`` and the same values is not a feature; ``notes`` says so.
