@@ -73,7 +73,7 @@ def encode_outside(
 
         names_of = chosen.names
         return encode_grouped(table, y, rules, places, names_of, n_rows, keep=keep, duplicates=duplicates, how=watching)
-    from analogical.outside.home import rows_at_home
+    from analogical.outside.home import HomeFrame, rows_at_home
 
     wanted = table.keys if rules.ids == "keep" or rules.features is not None else keep
     exact = {*(table.keys[place] for place in places.values()), *(key for key in wanted if isinstance(key, str))}
@@ -83,5 +83,5 @@ def encode_outside(
         encoded,
         engine=table.engine,
         has_order=table.has_order,
-        frame=home.without_rows() if table.engine == "polars" else None,
+        frame=HomeFrame(table.keys, n_rows) if table.engine == "polars" else None,
     )

@@ -10,18 +10,24 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from threading import Thread
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import finalize
 
 import narwhals.stable.v2 as nw
 
 from analogical._checks import brief
 from analogical._progress import working_on
 from analogical.columns.choosing import refuse_repeated
-from analogical.errors import AnalogicalError, InputError, SparkError
+from analogical.errors import AnalogicalError, InputError, MissingDependencyError, SparkError
 from analogical.outside import ENGINES
 
-__all__ = ["LazyTable", "ask", "first_line"]
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyRelation
+
+__all__ = ["LazyTable", "ask", "first_line", "hold_parquet", "in_thread", "table_changed"]
 
 Answer = TypeVar("Answer")
 
@@ -37,14 +43,12 @@ class LazyTable:
     engine: str
     """Name of the library."""
     frame: "nw.LazyFrame[Any]"
-    durations: frozenset[str] = frozenset()
-    """Columns of durations, which are microseconds in the frame."""
     is_plain: bool = False
     """Whether columns can be read one by one without work, from a file or from memory."""
 
     @classmethod
     def of(cls, X: Any) -> "LazyTable":
-        """The table behind any lazy frame."""
+        """The table behind any lazy frame; durations are seconds, except on Polars."""
         native: Any = nw.to_native(X, pass_through=True)
         package = type(native).__module__.partition(".")[0]
         engine = ENGINES.get(package, package)
@@ -53,15 +57,11 @@ class LazyTable:
         schema = ask(engine, lambda: native.collect_schema() if engine == "polars" else None, "looking at the columns")
         keys = tuple(native.columns if schema is None else schema.names())
         refuse_repeated(keys)
-        names, durations = [f"c{k}" for k in range(len(keys))], set[str]()
+        names = [f"c{k}" for k in range(len(keys))]
         if engine == "pyspark":
-            native, durations = _plain_in_spark(native.toDF(*names))  # names may differ in case only
-        elif engine == "duckdb":
-            native = native.project(", ".join(f"#{k + 1} AS c{k}" for k in range(len(keys))))
+            native = _plain_in_spark(native.toDF(*names))  # names may differ in case only
         frame: nw.LazyFrame[Any] = nw.from_native(native)
-        if engine not in ("pyspark", "duckdb"):
-            frame = frame.rename(dict(zip(keys, names, strict=True)))
-        table = cls(keys, engine, frame, frozenset(durations))
+        table = cls(keys, engine, frame.rename(dict(zip(frame.columns, names, strict=True))))
         if engine == "polars":
             plan = native.explain(optimized=False).strip().splitlines()
             is_plain = all(line.lstrip().startswith(("Parquet SCAN", "DF [", "PROJECT", "ESTIMATED")) for line in plan)
@@ -69,13 +69,12 @@ class LazyTable:
         changed = []
         for name, dtype in table.schema.items():
             if dtype == nw.Duration:
-                durations.add(name)
-                changed.append(nw.col(name).dt.total_microseconds())
+                changed.append(nw.col(name).dt.total_microseconds() / 1e6)
             elif dtype in (nw.Int128, nw.UInt128):  # what DuckDB makes of sums
                 changed.append(nw.col(name).cast(nw.Int64))
             elif dtype == nw.Unknown:
                 changed.append(nw.col(name).cast(nw.String))
-        return replace(table, frame=frame.with_columns(*changed) if changed else frame, durations=frozenset(durations))
+        return table.with_frame(table.frame.with_columns(*changed)) if changed else table
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -101,15 +100,16 @@ class LazyTable:
         return replace(self, frame=frame)
 
     def collect(self, frame: Any, doing: str) -> Any:
-        """A small frame as an Arrow table."""
-        return ask(self.engine, lambda: frame.collect("pyarrow").to_native(), doing)
+        """A small frame, here."""
+        backend: Any = "polars" if self.engine == "polars" else "pyarrow"
+        return ask(self.engine, lambda: frame.collect(backend), doing)
 
     def n_rows(self) -> int:
         """Number of rows."""
-        return int(self.collect(self.frame.select(nw.len().alias("n")), "counting the rows")["n"][0].as_py())
+        return int(self.collect(self.frame.select(nw.len().alias("n")), "counting the rows").item())
 
     def sample(self, n_rows: int, of_rows: int) -> Any:
-        """About this many rows as an Arrow table: evenly spaced where rows have an order, else random with a seed."""
+        """About this many rows: evenly spaced where rows have an order, else random with a seed."""
         native: Any = self.frame.to_native()
         step = of_rows // n_rows
         if step > 1 and self.engine == "polars":
@@ -136,16 +136,17 @@ class LazyTable:
             ask(self.engine, lambda: _write_rows(native, folder / "rows.parquet"), "reading the rows")
 
 
-def _plain_in_spark(native: Any) -> tuple[Any, set[str]]:
-    """Times without a time zone, and durations in microseconds, with the names of these."""
-    durations = {name for name, kind in native.dtypes if kind.startswith("interval") and "month" not in kind}
-    durations = {name for name in durations if "year" not in dict(native.dtypes)[name]}
-    changed = {
-        **{name: f"unix_micros(TIMESTAMP'1970-01-01 00:00:00Z' + {name})" for name in durations},
-        **{name: f"CAST({name} AS TIMESTAMP_NTZ)" for name, kind in native.dtypes if kind == "timestamp"},
-    }
-    how = [f"{changed[name]} AS {name}" if name in changed else name for name in native.columns]
-    return (native.selectExpr(*how) if changed else native), durations
+def _plain_in_spark(native: Any) -> Any:
+    """Times without a time zone, and durations as seconds."""
+    how = []
+    for name, kind in native.dtypes:
+        if kind == "timestamp":
+            how.append(f"CAST({name} AS TIMESTAMP_NTZ) AS {name}")
+        elif kind.startswith("interval") and not ("month" in kind or "year" in kind):
+            how.append(f"unix_micros(TIMESTAMP'1970-01-01 00:00:00Z' + {name}) / 1e6D AS {name}")
+        else:
+            how.append(name)
+    return native.selectExpr(*how)
 
 
 def _is_local(native: Any) -> bool:
@@ -175,7 +176,7 @@ def ask(engine: str, question: Callable[[], Answer], doing: str) -> Answer:
     """The answer of a library, or an error that says in one sentence why there is none."""
     try:
         with working_on(f"{doing} on Spark" if engine == "pyspark" else doing):
-            return _in_thread(question) if engine in ("duckdb", "ibis") else question()
+            return in_thread(question) if engine in ("duckdb", "ibis") else question()
     except (KeyboardInterrupt, SystemExit, GeneratorExit, AnalogicalError):
         raise
     except BaseException as error:  # a panic of polars is not an Exception
@@ -185,10 +186,11 @@ def ask(engine: str, question: Callable[[], Answer], doing: str) -> Answer:
         raise kind(f"{TITLES.get(engine, engine)} could not finish {doing}: {first_line(error)}.") from error
 
 
-def _in_thread(question: Callable[[], Answer]) -> Answer:
+def in_thread(question: Callable[[], Answer], seconds: float | None = None) -> Answer:
     """The answer from a thread of its own: in the main thread DuckDB misses about every second Ctrl-C.
 
-    A statement of the user's connection, which is not known here, runs to its end in the background.
+    A statement of the user's connection, which is not known here, runs to its end in the background. TimeoutError if
+    there is no answer in some seconds.
     """
     future: Future[Answer] = Future()
 
@@ -200,7 +202,7 @@ def _in_thread(question: Callable[[], Answer]) -> Answer:
 
     Thread(target=answer, daemon=True).start()
     try:
-        return future.result()
+        return future.result(seconds)
     except (KeyboardInterrupt, SystemExit):
         import duckdb
 
@@ -221,9 +223,40 @@ def first_line(error: BaseException) -> str:
     """What an error says, in one line, without the stack of Java."""
     text = str(error)
     if "JAVA_GATEWAY_EXITED" in text:
-        return "Java ended before Spark began; spark-submit --version may say why"
+        return (
+            "Java 17 or newer did not start; install one, such as Debian's openjdk-17-jre-headless, or set JAVA_HOME"
+            " (spark-submit --version may say why)"
+        )
     details = re.search(r'details = "(.+?)"\n', text)  # of gRPC
     lines = [details[1]] if details else [line.strip() for line in text.splitlines() if line.strip()]
     lines = [line.lstrip(": ").removeprefix("Caused by: ") for line in lines]
     told = [line for line in lines if re.match(r"[\w.$]*(Error|Exception)\b", line) and "awaitResult" not in line]
     return (told[-1] if told else lines[0] if lines else type(error).__name__)[:300].rstrip(".")
+
+
+def table_changed() -> InputError:
+    """The error for a table that is not the same when it is read again."""
+    return InputError("The table changed while it was read; give a table that stays as it is, such as a copy of it.")
+
+
+def hold_parquet(file: str) -> "DuckDBPyRelation":
+    """Parquet files, a folder of them, or all that match a pattern, in a DuckDB of our own with a limit of memory.
+
+    Beyond that it uses a temporary folder, removed when nothing refers to the table any more, or with the process.
+    """
+    try:
+        import duckdb
+    except ModuleNotFoundError:
+        raise MissingDependencyError("The engine duckdb needs DuckDB 2: pip install 'analogical[cli]'") from None
+    is_folder, folder = Path(file).is_dir(), mkdtemp(prefix="analogical-")
+    connection = duckdb.connect(config={"memory_limit": "1GiB", "temp_directory": folder})
+    connection.execute("SET enable_progress_bar = false")
+    try:
+        relation = connection.read_parquet(f"{file}/**/*.parquet" if is_folder else file, hive_partitioning=is_folder)
+    except duckdb.Error as error:
+        rmtree(folder, ignore_errors=True)
+        raise InputError(
+            f"DuckDB cannot read {file!r} as Parquet ({first_line(error)}); give Parquet files, or another --engine."
+        ) from None
+    finalize(relation, rmtree, folder, ignore_errors=True)
+    return relation
