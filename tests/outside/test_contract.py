@@ -20,7 +20,7 @@ from analogical import (
 )
 from analogical import study as study_module
 from analogical._types import same
-from analogical.outside import home
+from analogical.outside import encoding
 
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # by Ibis
 
@@ -71,7 +71,7 @@ def lazily(request, table, tmp_path_factory):
 def place(request, monkeypatch):
     """Where the rows are: collected, in a file that was written for them, or grouped by the library."""
     if request.param == "from a file":
-        monkeypatch.setattr(home, "FEW_CELLS", 0)
+        monkeypatch.setattr(encoding, "FEW_CELLS", 0)
     if request.param == "grouped":
         if not hasattr(study_module, "Source"):
             pytest.skip("a study cannot ask a source yet")

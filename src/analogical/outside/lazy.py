@@ -5,33 +5,27 @@ Everything that differs between libraries is in this file; nothing else knows wh
 
 import re
 from collections.abc import Callable
-from concurrent.futures import Future, wait
-from contextlib import suppress
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from importlib import import_module
 from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
+from tempfile import gettempdir
 from threading import Thread
-from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import finalize
+from typing import Any, TypeVar
+from uuid import uuid4
 
 import narwhals.stable.v2 as nw
 
 from analogical._checks import brief
 from analogical._progress import working_on
 from analogical.columns.choosing import refuse_repeated
-from analogical.errors import AnalogicalError, InputError, MissingDependencyError, SparkError
+from analogical.errors import AnalogicalError, InputError, SparkError
 from analogical.outside import ENGINES
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyRelation
 
 __all__ = ["LazyTable", "ask", "first_line", "hold_parquet", "in_thread", "table_changed"]
 
 Answer = TypeVar("Answer")
-
-TITLES = {"polars": "Polars", "duckdb": "DuckDB", "pyspark": "Spark", "ibis": "Ibis", "sqlframe": "SQLFrame"}
 
 
 @dataclass(frozen=True)
@@ -50,8 +44,7 @@ class LazyTable:
     def of(cls, X: Any) -> "LazyTable":
         """The table behind any lazy frame; durations are seconds, except on Polars."""
         native: Any = nw.to_native(X, pass_through=True)
-        package = type(native).__module__.partition(".")[0]
-        engine = ENGINES.get(package, package)
+        engine = type(native).__module__.partition(".")[0].lstrip("_")
         if getattr(native, "isStreaming", False):
             raise InputError("X is a streaming dataframe, which cannot be counted; write it to a table first.")
         schema = ask(engine, lambda: native.collect_schema() if engine == "polars" else None, "looking at the columns")
@@ -118,8 +111,6 @@ class LazyTable:
             names = ", ".join(self.frame.collect_schema().names())
             numbered = native.project("*, row_number() OVER () AS place")
             native = numbered.filter(f"place % {step} = 0").project(names)
-        elif step > 1 and self.engine in ("pyspark", "sqlframe"):
-            native = native.sample(fraction=n_rows / of_rows, seed=0)
         elif step > 1:
             native = native.sample(n_rows / of_rows, seed=0)
         return self.collect(nw.from_native(native), "drawing a sample of the rows")
@@ -127,11 +118,11 @@ class LazyTable:
     def write(self, folder: Path) -> None:
         """Write the table as Parquet files to a folder, in the order of its rows if they have one."""
         native: Any = self.frame.to_native()
+        master = getattr(getattr(getattr(native, "sparkSession", None), "sparkContext", None), "master", "")
         if self.engine != "pyspark":
             ask(self.engine, lambda: self.frame.sink_parquet(folder / "rows.parquet"), "reading the rows")
-        elif _is_local(native):
-            target = (folder / "rows").as_uri()
-            ask(self.engine, lambda: native.write.parquet(target), "reading the rows")
+        elif master.startswith("local"):  # Spark writes where files are read
+            ask(self.engine, lambda: native.write.parquet((folder / "rows").as_uri()), "reading the rows")
         else:
             ask(self.engine, lambda: _write_rows(native, folder / "rows.parquet"), "reading the rows")
 
@@ -149,14 +140,6 @@ def _plain_in_spark(native: Any) -> Any:
     return native.selectExpr(*how)
 
 
-def _is_local(native: Any) -> bool:
-    """Whether Spark runs on this machine, so that it writes files where they are read."""
-    try:
-        return str(native.sparkSession.sparkContext.master).startswith("local")
-    except Exception:  # Spark Connect has no context
-        return False
-
-
 def _write_rows(native: Any, path: Path) -> None:
     """Write the rows of a cluster, partition by partition: all at once might be more than the driver may collect."""
     from itertools import islice
@@ -172,8 +155,8 @@ def _write_rows(native: Any, path: Path) -> None:
             writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
 
 
-def ask(engine: str, question: Callable[[], Answer], doing: str) -> Answer:
-    """The answer of a library, or an error that says in one sentence why there is none."""
+def ask(engine: str, question: Callable[[], Answer], doing: str, hint: str = "") -> Answer:
+    """The answer of a library, or an error that says in one sentence why there is none, and how to go on."""
     try:
         with working_on(f"{doing} on Spark" if engine == "pyspark" else doing):
             return in_thread(question) if engine in ("duckdb", "ibis") else question()
@@ -183,7 +166,7 @@ def ask(engine: str, question: Callable[[], Answer], doing: str) -> Answer:
         if engine == "pyspark" and _is_interrupted(error):
             raise KeyboardInterrupt from None
         kind = SparkError if engine == "pyspark" else InputError
-        raise kind(f"{TITLES.get(engine, engine)} could not finish {doing}: {first_line(error)}.") from error
+        raise kind(f"{ENGINES.get(engine, engine)} could not finish {doing}: {first_line(error)}{hint}.") from error
 
 
 def in_thread(question: Callable[[], Answer], seconds: float | None = None) -> Answer:
@@ -201,15 +184,7 @@ def in_thread(question: Callable[[], Answer], seconds: float | None = None) -> A
             future.set_exception(error)
 
     Thread(target=answer, daemon=True).start()
-    try:
-        return future.result(seconds)
-    except (KeyboardInterrupt, SystemExit):
-        import duckdb
-
-        with suppress(Exception):
-            duckdb.default_connection().interrupt()
-        wait([future], 0.5)
-        raise
+    return future.result(seconds)
 
 
 def _is_interrupted(error: BaseException | None) -> bool:
@@ -239,24 +214,13 @@ def table_changed() -> InputError:
     return InputError("The table changed while it was read; give a table that stays as it is, such as a copy of it.")
 
 
-def hold_parquet(file: str) -> "DuckDBPyRelation":
-    """Parquet files, a folder of them, or all that match a pattern, in a DuckDB of our own with a limit of memory.
-
-    Beyond that it uses a temporary folder, removed when nothing refers to the table any more, or with the process.
-    """
-    try:
-        import duckdb
-    except ModuleNotFoundError:
-        raise MissingDependencyError("The engine duckdb needs DuckDB 2: pip install 'analogical[cli]'") from None
-    is_folder, folder = Path(file).is_dir(), mkdtemp(prefix="analogical-")
-    connection = duckdb.connect(config={"memory_limit": "1GiB", "temp_directory": folder})
+def hold_parquet(file: str) -> Any:
+    """Parquet files, a folder of them, or all that match a pattern, in a DuckDB of our own with a limit of memory."""
+    duckdb: Any = ask("duckdb", lambda: import_module("duckdb"), "starting", "; pip install 'analogical[cli]'")
+    spill = f"{gettempdir()}/analogical-{uuid4().hex}"  # DuckDB makes this folder beyond the limit, and removes it
+    connection = duckdb.connect(config={"memory_limit": "1GiB", "temp_directory": spill})
     connection.execute("SET enable_progress_bar = false")
-    try:
-        relation = connection.read_parquet(f"{file}/**/*.parquet" if is_folder else file, hive_partitioning=is_folder)
-    except duckdb.Error as error:
-        rmtree(folder, ignore_errors=True)
-        raise InputError(
-            f"DuckDB cannot read {file!r} as Parquet ({first_line(error)}); give Parquet files, or another --engine."
-        ) from None
-    finalize(relation, rmtree, folder, ignore_errors=True)
-    return relation
+    is_folder, hint = Path(file).is_dir(), "; give Parquet files, or another --engine"
+    pattern = f"{file}/**/*.parquet" if is_folder else file
+    read = partial(connection.read_parquet, pattern, hive_partitioning=is_folder)
+    return ask("duckdb", read, f"reading {file!r} as Parquet", hint)

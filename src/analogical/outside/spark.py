@@ -9,11 +9,12 @@ import threading
 import time
 import warnings
 from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from analogical.errors import InputError, MissingDependencyError, SparkError
-from analogical.outside.lazy import first_line, in_thread
+from analogical.errors import InputError, SparkError
+from analogical.outside.lazy import ask, first_line, in_thread
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -38,16 +39,8 @@ def open_session(master: str) -> "SparkSession":
     master : str
         Where Spark runs.
 
-    Returns
-    -------
-    pyspark.sql.SparkSession
-
     Raises
     ------
-    InputError
-        If this is not a master.
-    MissingDependencyError
-        If PySpark 4 is missing; the message says how to get it.
     SparkError
         If Java or Spark does not answer.
 
@@ -64,22 +57,17 @@ def open_session(master: str) -> "SparkSession":
     _check_reached(master)
     # PySpark 4.3 warns at every call that pandas 3 is untested; what is used of it here is tested.
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-    try:
-        import pyspark
-
-        is_missing = int(pyspark.__version__.split(".")[0]) < 4
-    except ModuleNotFoundError:
-        is_missing = True
-    if is_missing:
-        raise MissingDependencyError(
-            "Counting on Spark needs PySpark 4: pip install 'analogical[spark]', and Java 17 or newer."
-        )
+    ask("pyspark", lambda: import_module("pyspark"), "starting", "; pip install 'analogical[spark]'")
     if master == "yarn" and not (os.environ.get("HADOOP_CONF_DIR") or os.environ.get("YARN_CONF_DIR")):
         raise SparkError(
             "The master yarn needs HADOOP_CONF_DIR or YARN_CONF_DIR, the folder that says where YARN runs."
         )
     try:
         return _connect(master) if master.startswith("sc://") else _start(master)
+    except TimeoutError:
+        raise SparkError(
+            f"What listens at {master!r} did not answer as Spark in time; give the address that its page shows."
+        ) from None
     except Exception as error:
         raise SparkError(f"No Spark session on {master!r}: {first_line(error)}.") from error
 
@@ -93,10 +81,7 @@ def _connect(master: str) -> "SparkSession":
         _ = session.version  # asks the server
         return session
 
-    try:
-        session = in_thread(connect, 2 * SECONDS)
-    except TimeoutError:
-        raise TimeoutError("no server of Spark Connect answers there; start one, or give another address") from None
+    session = in_thread(connect, 2 * SECONDS)
     atexit.register(session.stop)
     return session
 
@@ -109,38 +94,29 @@ def _start(master: str) -> "SparkSession":
     from pyspark import SparkContext, java_gateway
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.appName("analogical").master(master)
-    builder = builder.config("spark.ui.showConsoleProgress", "false")
+    settings: dict[str, Any] = {"spark.ui.showConsoleProgress": "false"}
     if master.startswith("local"):  # only this machine takes part
-        for setting in ("spark.driver.bindAddress", "spark.driver.host"):
-            builder = builder.config(setting, "127.0.0.1")
-        builder = builder.config("spark.ui.enabled", "false")
-    began, started, is_late = time.monotonic(), list[Any](), threading.Event()
+        address = "127.0.0.1"
+        settings |= {"spark.driver.bindAddress": address, "spark.driver.host": address, "spark.ui.enabled": "false"}
+    began, started, timer = time.monotonic(), list[Any](), None
 
     def start(*arguments: Any, **options: Any) -> Any:
         started.append(subprocess.Popen(*arguments, **options))  # noqa: S603 (PySpark's own command)
         return started[-1]
 
-    def end() -> None:
-        is_late.set()
-        started[0].terminate()
-
     java_gateway.Popen = start  # type: ignore[attr-defined,assignment]
-    timer = None
     try:
         SparkContext._ensure_initialized()
         if started and master.startswith("spark://"):
-            timer = threading.Timer(max(SECONDS, 2 * (time.monotonic() - began)), end)
+            timer = threading.Timer(max(SECONDS, 2 * (time.monotonic() - began)), started[0].terminate)
             timer.start()
-        return builder.getOrCreate()
+        return SparkSession.builder.appName("analogical").master(master).config(map=settings).getOrCreate()
     except BaseException:
         for process in started:
             process.terminate()
             SparkContext._gateway = SparkContext._jvm = None  # of the process that has ended
-        if is_late.is_set():
-            raise TimeoutError(
-                "what listens there did not answer as a Spark master; give the address that the master's page shows"
-            ) from None
+        if timer is not None and not timer.is_alive():
+            raise TimeoutError from None
         raise
     finally:
         java_gateway.Popen = subprocess.Popen  # type: ignore[attr-defined]
@@ -172,13 +148,5 @@ def _check_reached(master: str) -> None:
 
 def read_parquet(session: "SparkSession", path: str) -> "DataFrame":
     """The table in Parquet files at a path that the cluster sees: a file, a folder or a pattern."""
-    try:
-        return session.read.parquet(path)
-    except Exception as error:
-        if "PATH_NOT_FOUND" in str(error):
-            raise InputError(
-                f"Spark finds nothing at {path!r}; give a Parquet path that all its workers see."
-            ) from None
-        raise InputError(
-            f"Spark cannot read {path!r} as Parquet ({first_line(error)}); write it as Parquet, or use another engine."
-        ) from None
+    hint = "; give Parquet files at a path that all its workers see"
+    return ask("pyspark", lambda: session.read.parquet(path), f"reading {path!r}", hint)
