@@ -25,8 +25,8 @@ MASTERS = r"local(\[(\*|\d+)(,\s*\d+)?\])?|spark://.+|yarn|k8s://.+|sc://.+"
 PORTS = {"spark": 7077, "sc": 15002, "k8s": 443}
 """Default ports of masters and servers."""
 SECONDS = 5
-"""Time for all hosts of a master together to accept a connection and answer anything at all, and for Java to do with
-it what the session needs; on a busy machine twice as long as Java took to start. Spark itself tries for minutes."""
+"""Time for all hosts of a master together to accept a connection and answer anything at all. A session may take three
+times as long, or as long as Java took to start here; Spark itself tries for minutes."""
 
 
 def open_session(master: str) -> "SparkSession":
@@ -108,7 +108,7 @@ def _start(master: str) -> "SparkSession":
     try:
         SparkContext._ensure_initialized()
         if started and master.startswith("spark://"):
-            timer = threading.Timer(max(SECONDS, 2 * (time.monotonic() - began)), started[0].terminate)
+            timer = threading.Timer(3 * max(SECONDS, time.monotonic() - began), started[0].terminate)
             timer.start()
         return SparkSession.builder.appName("analogical").master(master).config(map=settings).getOrCreate()
     except BaseException:
