@@ -64,7 +64,8 @@ def encode_outside(
     if n_rows == 0:
         raise InputError("The table is empty (0 rows); give at least two rows with different labels.")
     is_home = n_rows * len(chosen.names) <= BUDGET
-    if beside and not (is_home and table.has_order):
+    has_order = is_home and table.engine in ("polars", "duckdb")
+    if beside and not has_order:
         raise InputError(f"The {beside[0]} must be the name of a column of X, whose rows are not in this process.")
     wanted = table.keys if rules.ids == "keep" or rules.features is not None else keep
     exact = {*(table.keys[place] for place in places.values()), *(key for key in wanted if isinstance(key, str))}
@@ -78,4 +79,4 @@ def encode_outside(
     else:
         encoded = Grouping(table, places, chosen.names, exact, encode, duplicates == "once").encoded(rules)
     frame = HomeFrame(table.keys, n_rows) if table.engine == "polars" and is_home else None
-    return replace(encoded, engine=table.engine, has_order=is_home and table.has_order, frame=frame)
+    return replace(encoded, engine=table.engine, has_order=has_order, frame=frame)

@@ -1,12 +1,8 @@
 """Tables that lie elsewhere as codes: all rows come home, or a sample of rows that their library groups.
 
-Rows that come home are read one column at a time. A table that is not already a file or in memory is written to a
-temporary Parquet file first, so that its library reads every row once. Columns become codes by memory's code, but for
-texts and for very many numbers.
-
-Where the library groups, each column is decided on its distinct values and their numbers of rows, which the library
-counts. To learn the code of each value, the rows that are encoded are the sample and, below it, rows in which every
-value of every column occurs.
+Rows come home by a temporary Parquet file, unless they are few or in a file already, and are read column by column.
+Where the library groups, each column is decided on its distinct values and their numbers of rows. To learn the code of
+each value, the rows that are encoded are the sample and, below it, rows in which every value of every column occurs.
 """
 
 import tempfile
@@ -16,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -31,10 +27,7 @@ from analogical.columns.rules import Rules
 from analogical.count.counts import PairCounts, refuse_too_many_rows
 from analogical.count.groups import evenly, merge_rows
 from analogical.errors import InputError
-from analogical.outside.lazy import LazyTable, ask, hold_parquet, table_changed
-
-if TYPE_CHECKING:
-    import polars as pl
+from analogical.outside.lazy import LazyTable, ask, hold_parquet
 
 __all__ = ["MANY", "GroupedRows", "Grouping", "HomeFrame", "rows_at_home"]
 
@@ -48,6 +41,7 @@ SEARCHED, DRAWN = 20_000, 200_000
 give the edges of very many distinct numbers."""
 MOST_GROUPS = 1_000_000
 """Most groups of rows that depend on each other."""
+CHANGED = "The table changed while it was read; give a table that stays as it is, such as a copy of it."
 
 
 class HomeFrame(Frame):
@@ -89,7 +83,7 @@ def rows_at_home(table: LazyTable, names: Sequence[str], n_rows: int, exact: Col
     if n_rows * len(names) <= FEW_CELLS:
         here = table.collect(chosen.frame, "reading the rows")
         if len(here) != n_rows:
-            raise table_changed()
+            raise InputError(CHANGED)
         home.column = lambda position: encode_series(here[f"c{position}"], f"column {brief(table.keys[position])}")
         yield home
         return
@@ -99,12 +93,12 @@ def rows_at_home(table: LazyTable, names: Sequence[str], n_rows: int, exact: Col
             chosen.write(Path(folder))
         rows: Any = chosen.frame.to_native() if table.is_plain else pl.scan_parquet(f"{folder}/**/*.parquet")
         if rows.select(pl.len()).collect().item() != n_rows:
-            raise table_changed()
+            raise InputError(CHANGED)
         home.column = partial(_encode_many, home, rows, exact)
         yield home
 
 
-def _encode_many(home: HomeFrame, rows: "pl.LazyFrame", exact: Collection[Any], position: int) -> Column:
+def _encode_many(home: HomeFrame, rows: Any, exact: Collection[Any], position: int) -> Column:
     """A column of many rows."""
     import polars as pl
 
@@ -163,7 +157,7 @@ class Key(NamedTuple):
         try:
             codes = np.array([self.code_of[value] for value in (*column.values, None)], np.int64)
         except KeyError:
-            raise table_changed() from None
+            raise InputError(CHANGED) from None
         return codes[column.codes.astype(np.int64)]
 
 
@@ -238,7 +232,7 @@ class GroupedRows:
             return None
         sizes = found["n"].to_numpy().astype(np.int64)
         if not self.is_once and int(sizes.sum()) != self.n_rows:
-            raise table_changed()
+            raise InputError(CHANGED)
         n_values = np.array([key.n_codes for key in keys], np.int64)
         codes = np.zeros((len(found), len(keys)), code_type(int(n_values.max(initial=1))))
         for k, key in enumerate(keys):
@@ -420,7 +414,7 @@ class Grouping:
             known = encode_series(found[name], "column").counted(found["n"].to_numpy())
             values = known.pick(known.order)
             if not np.isin(sortable(drawn.values), sortable(values.values)).all():
-                raise table_changed()
+                raise InputError(CHANGED)
         elif key in self.exact:
             raise InputError(
                 f"The column {brief(key)} has more than {limit:,} distinct values; bin or merge them before."

@@ -3,17 +3,21 @@
 Everything that differs between libraries is in this file; nothing else knows which one it is.
 """
 
+import math
 import re
+import time
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
+from shutil import rmtree
 from tempfile import gettempdir
 from threading import Thread
 from typing import Any, TypeVar
 from uuid import uuid4
+from weakref import WeakKeyDictionary, finalize
 
 import narwhals.stable.v2 as nw
 
@@ -23,9 +27,11 @@ from analogical.columns.choosing import refuse_repeated
 from analogical.errors import AnalogicalError, InputError, SparkError
 from analogical.outside import ENGINES
 
-__all__ = ["LazyTable", "ask", "first_line", "hold_parquet", "in_thread", "table_changed"]
+__all__ = ["LazyTable", "ask", "first_line", "hold_parquet", "in_thread"]
 
 Answer = TypeVar("Answer")
+OWN: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+"""The connection of each table in a DuckDB of our own."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +79,6 @@ class LazyTable:
     def schema(self) -> dict[str, Any]:
         """The type of each column."""
         return dict(self.frame.collect_schema())
-
-    @property
-    def has_order(self) -> bool:
-        """Whether rows have positions."""
-        return self.engine in ("polars", "duckdb")
 
     def refuse_nested(self, position: int) -> None:
         """Refuse a column whose cells are not one value each."""
@@ -172,8 +173,8 @@ def ask(engine: str, question: Callable[[], Answer], doing: str, hint: str = "")
 def in_thread(question: Callable[[], Answer], seconds: float | None = None) -> Answer:
     """The answer from a thread of its own: in the main thread DuckDB misses about every second Ctrl-C.
 
-    A statement of the user's connection, which is not known here, runs to its end in the background. TimeoutError if
-    there is no answer in some seconds.
+    A statement of our own DuckDB is then stopped; one of the user's connection, which is not known here, runs to its
+    end in the background. TimeoutError if there is no answer in some seconds.
     """
     future: Future[Answer] = Future()
 
@@ -184,7 +185,17 @@ def in_thread(question: Callable[[], Answer], seconds: float | None = None) -> A
             future.set_exception(error)
 
     Thread(target=answer, daemon=True).start()
-    return future.result(seconds)
+    ends = math.inf if seconds is None else time.monotonic() + seconds
+    try:
+        while not wait([future], 0.1).done:  # a signal that reaches another thread does not end a longer wait
+            if time.monotonic() > ends:
+                raise TimeoutError
+        return future.result()
+    except (KeyboardInterrupt, SystemExit):
+        for connection in OWN.values():
+            connection.interrupt()
+        wait([future], 5)
+        raise
 
 
 def _is_interrupted(error: BaseException | None) -> bool:
@@ -209,18 +220,16 @@ def first_line(error: BaseException) -> str:
     return (told[-1] if told else lines[0] if lines else type(error).__name__)[:300].rstrip(".")
 
 
-def table_changed() -> InputError:
-    """The error for a table that is not the same when it is read again."""
-    return InputError("The table changed while it was read; give a table that stays as it is, such as a copy of it.")
-
-
 def hold_parquet(file: str) -> Any:
     """Parquet files, a folder of them, or all that match a pattern, in a DuckDB of our own with a limit of memory."""
     duckdb: Any = ask("duckdb", lambda: import_module("duckdb"), "starting", "; pip install 'analogical[cli]'")
-    spill = f"{gettempdir()}/analogical-{uuid4().hex}"  # DuckDB makes this folder beyond the limit, and removes it
+    spill = f"{gettempdir()}/analogical-{uuid4().hex}"  # DuckDB makes this folder beyond the limit
     connection = duckdb.connect(config={"memory_limit": "1GiB", "temp_directory": spill})
     connection.execute("SET enable_progress_bar = false")
     is_folder, hint = Path(file).is_dir(), "; give Parquet files, or another --engine"
     pattern = f"{file}/**/*.parquet" if is_folder else file
     read = partial(connection.read_parquet, pattern, hive_partitioning=is_folder)
-    return ask("duckdb", read, f"reading {file!r} as Parquet", hint)
+    relation = ask("duckdb", read, f"reading {file!r} as Parquet", hint)
+    OWN[relation] = connection
+    finalize(relation, rmtree, spill, ignore_errors=True)
+    return relation

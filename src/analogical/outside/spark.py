@@ -32,17 +32,13 @@ times as long, or as long as Java took to start here; Spark itself tries for min
 def open_session(master: str) -> "SparkSession":
     """A session on a master: local[2], spark://host:7077, yarn, or sc://host:15002 for Spark Connect.
 
-    An active session is used if it is there. No Python runs on the executors.
+    An active session is used if it is there. No Python runs on the executors. A master that does not answer is a
+    SparkError.
 
     Parameters
     ----------
     master : str
         Where Spark runs.
-
-    Raises
-    ------
-    SparkError
-        If Java or Spark does not answer.
 
     Examples
     --------
