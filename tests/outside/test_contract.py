@@ -18,7 +18,6 @@ from analogical import (
     select,
     transitions,
 )
-from analogical import study as study_module
 from analogical._types import same
 from analogical.outside import encoding
 
@@ -73,8 +72,6 @@ def place(request, monkeypatch):
     if request.param == "from a file":
         monkeypatch.setattr(encoding, "FEW_CELLS", 0)
     if request.param == "grouped":
-        if not hasattr(study_module, "Source"):
-            pytest.skip("a study cannot ask a source yet")
         monkeypatch.setattr(outside, "BUDGET", 0)
     return request.param
 
@@ -121,6 +118,14 @@ def test_relevance_is_that_of_memory(table, lazily, engine, place, options):
     assert found.settings.engine == engine
     assert np.array_equal(found.pairs, expected.pairs)
     assert np.array_equal(found.changed, expected.changed)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_pandas_has_the_counts_of_polars(table, options):
+    found, expected = relevance(table.to_pandas(), "y", **options), relevance(table, "y", **options)
+    assert np.array_equal(found.pairs, expected.pairs)
+    assert np.array_equal(found.changed, expected.changed)
+    assert found.p_value == pytest.approx(expected.p_value, nan_ok=True)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analogical import InputError, MissingDependencyError, SparkError, relevance
+from analogical import InputError, MissingDependencyError, SparkError, outside, relevance
 from analogical.outside import encoding
 from analogical.outside.lazy import LazyTable
 
@@ -65,6 +65,25 @@ def test_very_many_texts_are_set_aside_and_very_many_numbers_are_binned_by_a_sam
     assert kinds["edges-of-sample"] == ("x",)
     assert found.ranking() == expected.ranking()
     assert "word" in relevance(table.lazy(), "y", ids="keep").ranking()
+
+
+@pytest.mark.parametrize("budget", [0, 10**9])
+def test_a_table_of_very_many_texts_only_is_refused(monkeypatch, budget):
+    monkeypatch.setattr(encoding, "FEW_CELLS", 0)
+    monkeypatch.setattr(encoding, "MANY", 50)
+    monkeypatch.setattr(outside, "BUDGET", budget)
+    table = pl.LazyFrame({"word": [f"w{k}" for k in range(400)], "y": ["no", "yes"] * 200})
+    with pytest.raises(InputError, match="'word' has more than 50 distinct texts, and there is no other to compare"):
+        relevance(table, "y")
+
+
+def test_rows_with_weights_are_grouped_where_another_column_has_gaps(monkeypatch):
+    table = pl.DataFrame({"a": [0, 1, None, 1] * 20, "b": [0, 1, 1, 0] * 20, "n": [1, 2] * 40, "y": ["no", "yes"] * 40})
+    expected = relevance(table, "y", weights="n")
+    monkeypatch.setattr(outside, "BUDGET", 0)
+    found = relevance(table.lazy(), "y", weights="n")
+    assert np.array_equal(found.pairs, expected.pairs)
+    assert np.array_equal(found.changed, expected.changed)
 
 
 def test_a_master_that_does_not_answer_is_one_sentence():

@@ -52,12 +52,21 @@ class HomeFrame(Frame):
     def __init__(self, keys: Sequence[str], n_rows: int, column: Callable[[int], Column] | None = None) -> None:
         self.keys, self.n_rows, self.column = tuple(keys), n_rows, column
         """``column`` encodes the column at a position; None after all were."""
-        self.noted: dict[NoteKind, dict[Hashable, None]] = {"edges-of-sample": {}, "many-texts": {}}
-        """What was done because there are many values, and to which columns."""
+        self.noted: dict[NoteKind, dict[Hashable, bool]] = {"edges-of-sample": {}, "many-texts": {}}
+        """What was done because there are many values, and to which columns; True if they were asked for since."""
 
     def __getitem__(self, position: int) -> Any:
-        """A column as codes."""
-        return None if self.column is None else self.column(position)
+        """A column as codes; one with very many texts is asked for again only if no other is left."""
+        column, texts = None if self.column is None else self.column(position), self.noted["many-texts"]
+        key = self.keys[position]
+        if texts.get(key):
+            raise InputError(
+                f"The column {brief(key)} has more than {MANY:,} distinct texts, and there is no other"
+                ' to compare; cast it to numbers or dates if it holds them, or keep it with ids="keep" (--ids keep).'
+            )
+        if key in texts:
+            texts[key] = True
+        return column
 
     def whole_numbers(self, chosen: Sequence[int]) -> None:
         """None: columns are encoded one by one."""
@@ -72,12 +81,8 @@ class HomeFrame(Frame):
 def rows_at_home(table: LazyTable, names: Sequence[str], n_rows: int, exact: Collection[Any]) -> Iterator[HomeFrame]:
     """The table as columns in this process, whose rows do not change while they are read.
 
-    ``exact`` are columns of which all values are needed: those with a role, and those that the user named.
-
-    Yields
-    ------
-    HomeFrame
-        What memory's code encodes. Files that were written for it are removed at the end of the block.
+    ``exact`` are columns of which all values are needed: those with a role, and those that the user named. Files that
+    were written for the table are removed at the end of the block.
     """
     chosen, home = table.with_frame(table.frame.select(*names)), HomeFrame(table.keys, n_rows)
     if n_rows * len(names) <= FEW_CELLS:
@@ -111,7 +116,7 @@ def _encode_many(home: HomeFrame, rows: Any, exact: Collection[Any], position: i
             [] if has_many else cells.drop_nulls().unique(maintain_order=True).collect(engine="streaming")[name]
         )
         if has_many or (len(texts) > MANY and key not in exact):
-            home.noted["many-texts"][key] = None
+            home.noted["many-texts"].setdefault(key, False)
             return identifier(home.n_rows)
         place = pl.col(name).cast(pl.Enum(texts)).to_physical().cast(pl.Int32).fill_null(MISSING)
         return Column(cells.select(place).collect(engine="streaming")[name].to_numpy(), list(texts))
@@ -121,7 +126,7 @@ def _encode_many(home: HomeFrame, rows: Any, exact: Collection[Any], position: i
     series = series.fill_nan(None) if series.dtype.is_float() else series
     known = series.drop_nulls()
     if not series.dtype.is_integer() or series.n_unique() < 0.9 * home.n_rows:  # not numbers of rows, which are ids
-        home.noted["edges-of-sample"][key] = None
+        home.noted["edges-of-sample"][key] = False
         known = known.gather(np.random.default_rng(0).integers(0, len(known), 10 * MANY)).sort().gather_every(100)
     known, codes = known.unique().sort(), np.empty(home.n_rows, np.int32)
     for start in range(0, home.n_rows, CHUNK_ROWS):
@@ -166,9 +171,8 @@ class Coded(NamedTuple):
 
     position: int
     column: Column
-    """The distinct values."""
     codes: Ints
-    """The code of each of them, and last that of missing cells."""
+    """The code of each value of the column, and last that of missing cells."""
     part: str = ""
     fine: Ints | None = None
     """The codes of the finest bins of numbers."""
@@ -288,7 +292,6 @@ class Grouping:
     exact: Collection[Any]
     """Columns whose values are all needed."""
     encode: Callable[[HomeFrame, Rules], EncodedTable]
-    """Memory's encoder."""
     is_once: bool
 
     def encoded(self, rules: Rules) -> EncodedTable:
@@ -382,8 +385,8 @@ class Grouping:
         label = role("label", encoded.labels) or Key(nw.lit(0), {0: 0, None: 0})
         groups = role("groups", encoded.groups)
         kept = evenly(n_drawn, SEARCHED) if n_drawn > SEARCHED else np.arange(n_drawn)
-        of_rows = {name: getattr(encoded, name) for name in ("labels", "weights", "groups")}
-        some: dict[str, Any] = {name: None if cells is None else cells[kept] for name, cells in of_rows.items()}
+        roles = ("labels", "weights", "groups")
+        some: Any = {name: cells[kept] for name in roles if (cells := getattr(encoded, name)) is not None}
         return replace(
             encoded,
             codes=np.asfortranarray(encoded.codes[kept]),
@@ -420,10 +423,10 @@ class Grouping:
                 f"The column {brief(key)} has more than {limit:,} distinct values; bin or merge them before."
             )
         elif cells.dtype == nw.String:
-            home.noted["many-texts"][key] = None
+            home.noted["many-texts"].setdefault(key, False)
             return identifier(len(cells))
         else:
-            home.noted["edges-of-sample"][key] = None
+            home.noted["edges-of-sample"][key] = False
             values = drawn.pick(drawn.order[:: max(1, len(drawn.values) // 10_000)])
         places = np.searchsorted(sortable(values.values), sortable(drawn.values), side="right") - 1
         ranks = np.append(np.maximum(places, 0), MISSING)[drawn.codes.astype(np.int64)]

@@ -109,9 +109,8 @@ class LazyTable:
         if step > 1 and self.engine == "polars":
             native = native.gather_every(step)
         elif step > 1 and self.engine == "duckdb":
-            names = ", ".join(self.frame.collect_schema().names())
             numbered = native.project("*, row_number() OVER () AS place")
-            native = numbered.filter(f"place % {step} = 0").project(names)
+            native = numbered.filter(f"place % {step} = 0").project(", ".join(self.schema))
         elif step > 1:
             native = native.sample(n_rows / of_rows, seed=0)
         return self.collect(nw.from_native(native), "drawing a sample of the rows")

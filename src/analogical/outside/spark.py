@@ -61,9 +61,7 @@ def open_session(master: str) -> "SparkSession":
     try:
         return _connect(master) if master.startswith("sc://") else _start(master)
     except TimeoutError:
-        raise SparkError(
-            f"What listens at {master!r} did not answer as Spark in time; give the address that its page shows."
-        ) from None
+        raise SparkError(f"What listens at {master!r} did not answer as Spark in time; give another master.") from None
     except Exception as error:
         raise SparkError(f"No Spark session on {master!r}: {first_line(error)}.") from error
 
@@ -138,8 +136,9 @@ def _check_reached(master: str) -> None:
             return
         except (OSError, ValueError) as error:
             reasons.append(str(error))
-    reason = "; ".join(dict.fromkeys(reasons))
-    raise SparkError(f"Nothing answers at {master!r} ({reason}); start Spark there, or give another master.")
+    raise SparkError(
+        f"Nothing answers at {master!r} ({'; '.join(reasons)}); start Spark there, or give another master."
+    )
 
 
 def read_parquet(session: "SparkSession", path: str) -> "DataFrame":
