@@ -18,9 +18,8 @@ from analogical import (
     select,
     transitions,
 )
-from analogical import study as study_module
 from analogical._types import same
-from analogical.outside import home
+from analogical.outside import encoding
 
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # by Ibis
 
@@ -71,10 +70,8 @@ def lazily(request, table, tmp_path_factory):
 def place(request, monkeypatch):
     """Where the rows are: collected, in a file that was written for them, or grouped by the library."""
     if request.param == "from a file":
-        monkeypatch.setattr(home, "FEW_CELLS", 0)
+        monkeypatch.setattr(encoding, "FEW_CELLS", 0)
     if request.param == "grouped":
-        if not hasattr(study_module, "Source"):
-            pytest.skip("a study cannot ask a source yet")
         monkeypatch.setattr(outside, "BUDGET", 0)
     return request.param
 
@@ -121,6 +118,14 @@ def test_relevance_is_that_of_memory(table, lazily, engine, place, options):
     assert found.settings.engine == engine
     assert np.array_equal(found.pairs, expected.pairs)
     assert np.array_equal(found.changed, expected.changed)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_pandas_has_the_counts_of_polars(table, options):
+    found, expected = relevance(table.to_pandas(), "y", **options), relevance(table, "y", **options)
+    assert np.array_equal(found.pairs, expected.pairs)
+    assert np.array_equal(found.changed, expected.changed)
+    assert found.p_value == pytest.approx(expected.p_value, nan_ok=True)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analogical import InputError, MissingDependencyError, SparkError, relevance
-from analogical.outside import home
+from analogical import InputError, MissingDependencyError, SparkError, outside, relevance
+from analogical.outside import encoding
 from analogical.outside.lazy import LazyTable
 
 ROWS = pl.DataFrame({"a": [0, 1] * 40, "b": [0, 1, 1, 0] * 20, "y": ["no", "yes"] * 40})
@@ -35,7 +35,7 @@ def test_nested_columns_are_refused_unless_they_are_left_out():
 
 @pytest.mark.parametrize("few", [0, 10**6])
 def test_a_table_that_changed_is_refused(monkeypatch, few):
-    monkeypatch.setattr(home, "FEW_CELLS", few)
+    monkeypatch.setattr(encoding, "FEW_CELLS", few)
     monkeypatch.setattr(LazyTable, "n_rows", lambda _: 79)
     with pytest.raises(InputError, match="The table changed while it was read"):
         relevance(ROWS.lazy().filter(pl.col("a") >= 0), "y")
@@ -43,7 +43,7 @@ def test_a_table_that_changed_is_refused(monkeypatch, few):
 
 def test_no_file_is_left_behind(monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(home, "FEW_CELLS", 0)
+    monkeypatch.setattr(encoding, "FEW_CELLS", 0)
     lazy = ROWS.lazy().filter(pl.col("a") >= 0)
     relevance(lazy, "y")
     with pytest.raises(InputError):
@@ -52,8 +52,8 @@ def test_no_file_is_left_behind(monkeypatch, tmp_path):
 
 
 def test_very_many_texts_are_set_aside_and_very_many_numbers_are_binned_by_a_sample(monkeypatch):
-    monkeypatch.setattr(home, "FEW_CELLS", 0)
-    monkeypatch.setattr(home, "MANY", 50)
+    monkeypatch.setattr(encoding, "FEW_CELLS", 0)
+    monkeypatch.setattr(encoding, "MANY", 50)
     rng = np.random.default_rng(0)
     x = rng.normal(size=2000)
     table = pl.DataFrame(
@@ -65,6 +65,25 @@ def test_very_many_texts_are_set_aside_and_very_many_numbers_are_binned_by_a_sam
     assert kinds["edges-of-sample"] == ("x",)
     assert found.ranking() == expected.ranking()
     assert "word" in relevance(table.lazy(), "y", ids="keep").ranking()
+
+
+@pytest.mark.parametrize("budget", [0, 10**9])
+def test_a_table_of_very_many_texts_only_is_refused(monkeypatch, budget):
+    monkeypatch.setattr(encoding, "FEW_CELLS", 0)
+    monkeypatch.setattr(encoding, "MANY", 50)
+    monkeypatch.setattr(outside, "BUDGET", budget)
+    table = pl.LazyFrame({"word": [f"w{k}" for k in range(400)], "y": ["no", "yes"] * 200})
+    with pytest.raises(InputError, match="'word' has more than 50 distinct texts, and there is no other to compare"):
+        relevance(table, "y")
+
+
+def test_rows_with_weights_are_grouped_where_another_column_has_gaps(monkeypatch):
+    table = pl.DataFrame({"a": [0, 1, None, 1] * 20, "b": [0, 1, 1, 0] * 20, "n": [1, 2] * 40, "y": ["no", "yes"] * 40})
+    expected = relevance(table, "y", weights="n")
+    monkeypatch.setattr(outside, "BUDGET", 0)
+    found = relevance(table.lazy(), "y", weights="n")
+    assert np.array_equal(found.pairs, expected.pairs)
+    assert np.array_equal(found.changed, expected.changed)
 
 
 def test_a_master_that_does_not_answer_is_one_sentence():

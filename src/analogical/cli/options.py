@@ -222,7 +222,7 @@ def _open(
         read = open_file(file, **vars(text_format), lazy=False if engine == "memory" else None)
         return "standard input" if file == "-" else file, read.frame, read.notes
     if engine == "duckdb":
-        from analogical.outside.duck import hold_parquet
+        from analogical.outside.lazy import hold_parquet
 
         refuse_text_options(text_format, f"{file!r} in DuckDB")
         return file, hold_parquet(file), ()

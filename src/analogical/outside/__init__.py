@@ -13,9 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["encode_outside", "is_outside"]
 
-ENGINES = {"polars": "polars", "duckdb": "duckdb", "_duckdb": "duckdb", "pyspark": "pyspark", "ibis": "ibis"}
-ENGINES |= {"sqlframe": "sqlframe"}
-"""Libraries whose lazy frames are read here, by the package of their types."""
+ENGINES = {"polars": "Polars", "duckdb": "DuckDB", "pyspark": "Spark", "ibis": "Ibis", "sqlframe": "SQLFrame"}
+"""Libraries whose lazy frames are read here, by their package."""
 
 BUDGET = 600_000_000
 """Cells of the largest table whose rows come home: a byte each, and as much again to count them."""
@@ -23,10 +22,8 @@ BUDGET = 600_000_000
 
 def is_outside(X: Any) -> bool:
     """Whether a table is not in this process, found without importing a library."""
-    package = type(X).__module__.partition(".")[0]
-    return (package in ENGINES or package == "narwhals") and (
-        package not in ("polars", "narwhals") or type(X).__name__ == "LazyFrame"
-    )
+    package = type(X).__module__.partition(".")[0].lstrip("_")
+    return type(X).__name__ == "LazyFrame" if package in ("polars", "narwhals") else package in ENGINES
 
 
 def encode_outside(
@@ -49,6 +46,7 @@ def encode_outside(
     from analogical.columns.encode import encode_features, encode_table
     from analogical.columns.roles import Names, choose_columns
     from analogical.errors import InputError
+    from analogical.outside.encoding import Grouping, HomeFrame, rows_at_home
     from analogical.outside.lazy import LazyTable
 
     if y is None and needs_label:
@@ -66,22 +64,19 @@ def encode_outside(
     if n_rows == 0:
         raise InputError("The table is empty (0 rows); give at least two rows with different labels.")
     is_home = n_rows * len(chosen.names) <= BUDGET
-    if beside and not (is_home and table.has_order):
+    has_order = is_home and table.engine in ("polars", "duckdb")
+    if beside and not has_order:
         raise InputError(f"The {beside[0]} must be the name of a column of X, whose rows are not in this process.")
-    if not is_home:
-        from analogical.outside.grouped import encode_grouped
-
-        names_of = chosen.names
-        return encode_grouped(table, y, rules, places, names_of, n_rows, keep=keep, duplicates=duplicates, how=watching)
-    from analogical.outside.home import rows_at_home
-
     wanted = table.keys if rules.ids == "keep" or rules.features is not None else keep
     exact = {*(table.keys[place] for place in places.values()), *(key for key in wanted if isinstance(key, str))}
-    with rows_at_home(table, names, n_rows, exact) as home:
-        encoded = encode_table(home, y, rules, keep=keep, **watching) if needs_label else encode_features(home, rules)
-    return replace(
-        encoded,
-        engine=table.engine,
-        has_order=table.has_order,
-        frame=home.without_rows() if table.engine == "polars" else None,
-    )
+
+    def encode(frame: HomeFrame, rules: "Rules") -> "EncodedTable":
+        return encode_table(frame, y, rules, keep=keep, **watching) if needs_label else encode_features(frame, rules)
+
+    if is_home:
+        with rows_at_home(table, names, n_rows, exact) as home:
+            encoded = encode(home, rules)
+    else:
+        encoded = Grouping(table, places, chosen.names, exact, encode, duplicates == "once").encoded(rules)
+    frame = HomeFrame(table.keys, n_rows) if table.engine == "polars" and is_home else None
+    return replace(encoded, engine=table.engine, has_order=has_order, frame=frame)
