@@ -410,12 +410,12 @@ class Study:
         held, new = ([item for item in items if (item in self._held) == is_held] for is_held in (True, False))
         for block in _blocks(held, lambda item: len(self._held[item].sizes)):
             yield block, Stack.of([self._held[item] for item in block])
-        few = [item for item in new if pools_contexts(1 + len(item[1]))]
+        few, many = ([item for item in new if pools_contexts(1 + len(item[1])) == are_few] for are_few in (True, False))
         given_few = (
             ([item for block, _ in parts for item in block], Stack.joined([stack for _, stack in parts]))
             for parts in _blocks(self._count_given(few), lambda part: len(part[1].contexts.sizes))
         )
-        for block, stack in chain(given_few, self._count_alike([item for item in new if item not in few])):
+        for block, stack in chain(given_few, self._count_alike(many)):
             if any(item not in self._tested for item in block):
                 value_sizes = [self.value_sizes(feature) for feature, _ in block]
                 tested = test_stack(stack, value_sizes, self.label_sizes)
