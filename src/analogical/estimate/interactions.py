@@ -238,7 +238,7 @@ def _context_sums(counts: Floats, n_cells: int, n_labels: int) -> SquareSums:
     if n_cells <= MAX_MATRIX:
         # Of many labels only those that occur in a context are possible there
         is_possible = shares.any(axis=(1, 2)) if n_labels > FEW_LABELS else np.ones((len(n), n_labels), np.bool_)
-        variances = [*_label_variance(n, shares, is_possible), *_test_sums(n, shares, is_possible)]
+        variances = [*_label_variance(n, shares, n_labels), *_test_sums(n, shares, is_possible)]
     return SquareSums(0, 0, 0, *map(float, [total.sum(), noise.sum(), *products, *variances]))
 
 
@@ -283,35 +283,38 @@ def square_matrix(n: Floats) -> Floats:
     return blocks.transpose(0, 1, 3, 2, 4).reshape(n_contexts, n_u * n_v, n_u * n_v)
 
 
-def label_products(shares: Floats) -> Floats:
+def label_products(shares: Floats, times: Floats | float = 1.0) -> Floats:
     """tr(S S') for each pair of cells of a context, where S = diag(p) - pp' is the covariance of the labels of a row.
 
-    It is (sum p p') + (sum p p')^2 - (sum p^2 p') - (sum p p'^2), summed over labels.
+    It is (sum p p') + (sum p p')^2 - (sum p^2 p') - (sum p p'^2), summed over labels; each stands for ``times`` labels.
     """
-    if shares.shape[2] == 2:
+    if shares.shape[2] == 2 and isinstance(times, float):
         own = 2 * shares[..., 0] * shares[..., 1]
         return np.asarray(own[:, :, None] * own[:, None])
-    both, squared = (part @ shares.transpose(0, 2, 1) for part in (shares, shares**2))
+    both, squared = ((times * part) @ shares.transpose(0, 2, 1) for part in (shares, shares**2))
     products = both + both**2 - squared - squared.transpose(0, 2, 1)
     return np.maximum(products, 0.0)  # a difference of nearly equal numbers where labels are rare
 
 
-def _label_variance(n: Floats, shares: Floats, is_possible: Bools) -> tuple[float, float, float]:
+def _label_variance(n: Floats, shares: Floats, n_labels: int) -> tuple[float, float, float]:
     """Variance of p'Qp / 8 from random labels: 4 p'Q S Q p and 2 tr (Q S)^2, where S is the covariance of the shares.
 
     The first part includes the second twice, because p is observed with noise. The third number is the sum over
     contexts of (tr (Q S)^2)^1.5. ``SMOOTHING`` is used for S, because a small cell with a single label is not without
-    noise.
+    noise; labels without a place in the tables have their pseudo-rows, too.
     """
     cells, p = n.reshape(len(n), -1), shares.reshape(len(n), -1, shares.shape[3])
     matrix = square_matrix(n)
     spread = np.where(cells > 1, 1 / np.maximum(cells - 1, 1), 0.0)
     slope = matrix @ p
-    added = SMOOTHING * is_possible[:, None]
-    p = (cells[..., None] * p + added) / (cells[..., None] + added.sum(axis=2, keepdims=True))
+    n_absent, size = n_labels - p.shape[2], (cells + n_labels * SMOOTHING)[..., None]
+    p = (cells[..., None] * p + SMOOTHING) / size
     # Of the multinomial shares of a cell: g'Sg = (sum p g^2 - (sum p g)^2) / (n - 1); g is 0 for labels without rows
     own = ((p * slope**2).sum(axis=2) - (p * slope).sum(axis=2) ** 2) * spread
-    products = (matrix**2 * label_products(p) * spread[:, :, None] * spread[:, None]).sum(axis=(1, 2)) / 64
+    pairs = label_products(p)
+    if n_absent:
+        pairs = label_products(np.concatenate([p, SMOOTHING / size], axis=2), np.append(np.ones(p.shape[2]), n_absent))
+    products = (matrix**2 * pairs * spread[:, :, None] * spread[:, None]).sum(axis=(1, 2)) / 64
     return float(own.sum()) / 16, float(2 * products.sum()), float((products**1.5).sum())
 
 
