@@ -33,7 +33,7 @@ class GroupedHere:
     """The source of an encoded table: its rows, of which only groups are handed out."""
 
     def __init__(self, table, duplicates="count"):
-        self.table, self.n_rows, self.n_groups = table, table.coded.n_rows, table.n_units
+        self.table, self.n_rows, self.n_groups = table, table.coded.n_rows, table.n_groups
         self.rows = collapse_rows(table.coded) if duplicates == "once" else table.coded
         self.asked = []
 

@@ -202,7 +202,7 @@ class Study:
         """The features of all rows; of a sample of them, if there is a source."""
         self.n_rows = table.coded.n_rows if self.source is None else self.source.n_rows
         """Rows of the table, with their weights; identical rows count even with ``duplicates="once"``."""
-        self.n_groups = table.n_units if self.source is None else self.source.n_groups
+        self.n_groups = table.n_groups if self.source is None else self.source.n_groups
         self.n_features = len(table.names)
         fine_sizes = table.fine_sizes
         if fine_sizes is None:

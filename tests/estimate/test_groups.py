@@ -14,15 +14,15 @@ from analogical import InputError, relevance
 from analogical.estimate.groups import group_p_value
 
 
-def repeated(rng, *, n_units=40, rows_each=6, within=0.0, between=0.0, own=0.4, n_contexts=1, sizes=None):
+def repeated(rng, *, n_groups=40, rows_each=6, within=0.0, between=0.0, own=0.4, n_contexts=1, sizes=None):
     """Rows (a feature that varies within units, one that does not, a context), labels and units.
 
     A unit changes the chance of the label by up to ``own``; ``within`` and ``between`` are what the features do.
     """
-    unit = np.repeat(np.arange(n_units), rows_each if sizes is None else sizes)
-    varies, fixed = rng.integers(0, 2, len(unit)), rng.permutation(n_units)[unit] % 2
+    unit = np.repeat(np.arange(n_groups), rows_each if sizes is None else sizes)
+    varies, fixed = rng.integers(0, 2, len(unit)), rng.permutation(n_groups)[unit] % 2
     context = rng.integers(0, n_contexts, len(unit))
-    chance = 0.5 + rng.uniform(-own, own, n_units)[unit] + within * (varies - 0.5) + between * (fixed - 0.5)
+    chance = 0.5 + rng.uniform(-own, own, n_groups)[unit] + within * (varies - 0.5) + between * (fixed - 0.5)
     return np.column_stack([varies, fixed, context]), (rng.random(len(unit)) < chance).astype(int), unit
 
 
@@ -113,7 +113,7 @@ def naive_between(x, y, unit):
 @pytest.mark.parametrize("seed", range(8))
 def test_units_are_compared_as_the_definition_says(seed):
     rng = np.random.default_rng(seed)
-    rows, labels, unit = repeated(rng, n_units=16, sizes=rng.integers(1, 12, 16), between=0.3)
+    rows, labels, unit = repeated(rng, n_groups=16, sizes=rng.integers(1, 12, 16), between=0.3)
     _, freedom, expected = naive_between(rows[:, 1].tolist(), labels.tolist(), unit.tolist())
     assert freedom > 4
     assert p_of(rows, labels, unit, (1,)) == pytest.approx(expected)
@@ -153,9 +153,9 @@ def test_no_p_is_zero():
     assert p_of((unit % 2)[:, None], unit % 2, unit, (0,)) > 0
 
 
-@pytest.mark.parametrize("n_units", [8, 50])
-def test_a_value_of_two_units_is_not_judged_by_them(n_units):
-    unit = np.repeat(np.arange(n_units), 4)
+@pytest.mark.parametrize("n_groups", [8, 50])
+def test_a_value_of_two_units_is_not_judged_by_them(n_groups):
+    unit = np.repeat(np.arange(n_groups), 4)
     x = (unit < 2).astype(int)
     assert math.isnan(p_of(x[:, None], x, unit, (0,)))
 
@@ -172,16 +172,16 @@ def test_a_unit_alone_in_its_contexts_says_nothing():
 
 
 @pytest.mark.parametrize(
-    ("n_units", "sizes", "column", "n_contexts"),
+    ("n_groups", "sizes", "column", "n_contexts"),
     [(12, None, 1, 1), (30, None, 1, 4), (30, "one large", 1, 1), (30, "uneven", 1, 4), (20, "uneven", 0, 4)],
 )
-def test_features_that_do_nothing_are_rarely_found(n_units, sizes, column, n_contexts):
+def test_features_that_do_nothing_are_rarely_found(n_groups, sizes, column, n_contexts):
     """200 tables: at most 6 % with p <= .05, and three standard errors."""
-    rng = np.random.default_rng([n_units, column])
+    rng = np.random.default_rng([n_groups, column])
     found = []
     for _ in range(200):
-        n = {"one large": np.array([5 * n_units, *[5] * (n_units - 1)]), "uneven": rng.geometric(0.15, n_units)}
-        rows, labels, unit = repeated(rng, n_units=n_units, own=0.5, n_contexts=n_contexts, sizes=n.get(sizes))
+        n = {"one large": np.array([5 * n_groups, *[5] * (n_groups - 1)]), "uneven": rng.geometric(0.15, n_groups)}
+        rows, labels, unit = repeated(rng, n_groups=n_groups, own=0.5, n_contexts=n_contexts, sizes=n.get(sizes))
         found.append(p_of(rows, labels, unit, (column, 2)))
     share = np.mean(np.array(found) <= 0.05)
     assert share <= 0.06 + 3 * (0.06 * 0.94 / 200) ** 0.5
@@ -199,20 +199,20 @@ def test_rare_values_of_few_units_are_rarely_found():
 
 
 def test_an_effect_within_units_is_found_whatever_the_units_have_in_common():
-    rows, labels, unit = repeated(np.random.default_rng(5), n_units=300, own=0.4, within=0.2)
+    rows, labels, unit = repeated(np.random.default_rng(5), n_groups=300, own=0.4, within=0.2)
     assert p_of(rows, labels, unit, (0, 2)) < 1e-8
     assert p_of(rows, labels, unit, (1, 2)) > 0.05
 
 
 def test_an_effect_between_units_is_found_by_whole_units():
-    rows, labels, unit = repeated(np.random.default_rng(6), n_units=60, own=0.2, between=0.3)
+    rows, labels, unit = repeated(np.random.default_rng(6), n_groups=60, own=0.2, between=0.3)
     assert p_of(rows, labels, unit, (1, 2)) < 1e-3
     assert p_of(rows, labels, unit, (0, 2)) > 0.05
 
 
 def test_where_both_tell_twice_the_smaller_counts():
     rng = np.random.default_rng(7)
-    rows, labels, unit = repeated(rng, n_units=60, within=0.3)
+    rows, labels, unit = repeated(rng, n_groups=60, within=0.3)
     both = p_of(rows, labels, unit, (0,))
     means = np.bincount(unit, rows[:, 0]) / 6
     flat = [k for k in range(60) if means[k] == 0.5]  # among these, units do not differ

@@ -28,9 +28,8 @@ KINDS = {
         estimate.differences: NORMAL
         io.files: BLOCK_BYTES MANY_CELLS MOST_UNPACKED
         io.text: MOST_COLUMNS PIECE_BYTES TYPED_CELLS
-        outside.grouped: MOST_GROUPS
-        outside.home: FEW_CELLS
-        outside.spark: ANSWER_SECONDS SECONDS
+        outside.encoding: FEW_CELLS MOST_GROUPS
+        outside.spark: SECONDS
         paper.functions: MAX_UNIVERSE
         study: CELLS MOST_GROUPS
         """,
@@ -42,40 +41,42 @@ KINDS = {
         cli.streams: SUBSTITUTES
         cli.writing: FORMULA_STARTS STYLES
         plot.canvas: BAR_HEIGHT COLOURS MAX_DRAWN_ROWS PLAIN_TEXT
-        plot.features: MAX_GRID_VALUES REDUNDANCY_COLOURS
+        plot.figures: REDUNDANCY_COLOURS
         questions.interactions: MAX_EXAMPLES
         questions.report: MAX_LISTED
         search: MOST_STAND_INS
-        show.fitting: BAR_WIDTH EIGHTHS
         show.html: STYLE
         show.interactions: FEW_EFFECTIVE MAX_VALUES MAX_VALUE_LENGTH
         show.relevance: FEW_NAMES
         show.report: MARK MAX_RANKED
+        show.views: BAR_WIDTH EIGHTHS
         show.words: INVISIBLE LONG_NAME
         """,
     "words": """
-        outside.lazy: TITLES
+        columns.frames: FAR_DATES
+        outside.encoding: CHANGED
         show.notes: NOTES
+        show.relevance: MIXED NOT_ADJUSTED NOT_CAUSES PAPER_STATUSES ROW_NAMES SMALL STATUSES
         show.selection: REASONS
-        show.sentences: MIXED NOT_ADJUSTED NOT_CAUSES PAPER_STATUSES ROW_NAMES SMALL STATUSES
         show.views: QUESTIONS
         show.words: ELSEWHERE
         """,
     "formats: how cells, files, dates, names of columns and servers are recognised": """
         cli.options: LABELS
-        columns.columns: MISSING NO_CODES
-        columns.rules: DAY_NUMBERS ID_NAME UNIT_NAME
+        columns.columns: DAY_NUMBERS MISSING NO_CODES
+        columns.rules: GROUP_NAME ID_NAME
         columns.treating: PARTS WEEKDAYS
         io.files: NA
         io.text: SEPARATORS
         io.typing: MONTHS NUMBER TESTS ZONED_TIME
         outside: ENGINES
-        outside.spark: GREETINGS MASTERS NO_FILE OLDEST_JAVA PORTS
+        outside.spark: MASTERS PORTS
         """,
     "lists of what there is": """
         : _HOMES
-        cli.app: COMMANDS FILES
+        cli: COMMANDS FILES
         datasets: WEIGHTS _BERKELEY _MONKS_VALUES _TABLES _TITANIC
+        outside.lazy: OWN
         questions.audit: _MEASURED
         questions.evidence: _CHANGE
         rivals: METHODS

@@ -491,8 +491,8 @@ def test_groups_of_one_row_change_little():
 def test_an_interval_by_units_in_loops():
     """Least squares with a constant for each context; the scores of each unit are added up before they are squared."""
     rng = np.random.default_rng(5)
-    n, n_units = 120, 30
-    unit, context, value = rng.integers(0, n_units, n), rng.integers(0, 3, n), rng.integers(0, 2, n)
+    n, n_groups = 120, 30
+    unit, context, value = rng.integers(0, n_groups, n), rng.integers(0, 3, n), rng.integers(0, 2, n)
     label = rng.integers(0, 2, n)
     (found,) = audit_all(np.column_stack([value, context]), label, 0, reference=0, groups=unit).differences
     x, y = (column - np.array([column[context == c].mean() for c in context]) for column in (value, label))

@@ -95,7 +95,7 @@ class EncodedTable:
         return self.weights is not None
 
     @cached_property
-    def n_units(self) -> int | None:
+    def n_groups(self) -> int | None:
         """Number of groups; None if rows are independent."""
         return None if self.groups is None else int(self.groups.max()) + 1
 
