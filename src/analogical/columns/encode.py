@@ -385,10 +385,10 @@ class _Encoder:
                 name,
                 self.rules,
                 self.chosen.bins.get(position),
-                key=self.table.keys[position],
                 position=self.chosen.place_of[position],
                 title=self.chosen.titles[position],
             )
+            feature = replace(feature, meaning=replace(feature.meaning, key=self.table.keys[position]))
             if feature.meaning.edges is not None:
                 self._binned["binned-time" if column.is_time else "binned"].append(feature.meaning)
                 if self.watch is not None and self.labels is not None:

@@ -65,7 +65,6 @@ def treat_column(
     rules: Rules,
     own_rule: BinRule | None = None,
     *,
-    key: Hashable | None = None,
     position: int = 0,
     title: str = "",
 ) -> Feature:
@@ -73,7 +72,7 @@ def treat_column(
     if own_rule is not None and own_rule.method != "none" and column.kind == "category":
         raise InputError(f"bins names {name!r}, which does not hold numbers or dates; leave it out of bins.")
     rule, n_missing = rules.bin_rule_of(column, own_rule), column.n_missing
-    meaning = partial(ColumnMeaning, name if key is None else key, name, position=position, n_missing=n_missing)
+    meaning = partial(ColumnMeaning, name, name, position=position, n_missing=n_missing)
     if rule is None:
         merged, code_of, spellings = merge_spellings(column, rules.fold_case)
         known = merged.values
