@@ -6,12 +6,15 @@ benchmarks, the list of changes, the architecture) is copied into ``copied/`` wh
 
 import re
 import shutil
+from dataclasses import fields, is_dataclass
 from importlib import import_module
 from importlib.metadata import version as installed_version
 from inspect import getdoc, isfunction
 from os.path import relpath
 from pathlib import Path
 from typing import Any
+
+from sphinx.pycode import ModuleAnalyzer
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -121,7 +124,7 @@ def _classes() -> dict[str, dict[str, Any]]:
                 text = getdoc(thing) or ""
                 found[f"{module.__name__}.{name}"] = {
                     "call": "" if "Parameters\n-----" in text else "()",
-                    "lists_attributes": "Attributes\n-----" in text,
+                    "lists_attributes": "Attributes\n-----" in text or _has_fields(thing),
                     "methods": []
                     if name == "Study"  # functions ask it
                     else [m for m in dir(thing) if not m.startswith("_") and _is_ours(getattr(thing, m))],
@@ -134,9 +137,38 @@ def _is_ours(member: Any) -> bool:
     return isfunction(member) and member.__module__.startswith("analogical")
 
 
+def _has_fields(thing: Any) -> bool:
+    """Whether a class has fields that its docstring does not describe: texts below them do."""
+    return is_dataclass(thing) and not re.search("^(Attributes|Parameters)\n-----", getdoc(thing) or "", re.MULTILINE)
+
+
 autosummary_context = {"classes": _classes()}
 # "relevance" and "Relevance" are one file where names of files are told apart without regard to capitals.
 autosummary_filename_map = {name: f"{name}-class" for name in autosummary_context["classes"]}
+
+
+def _list_fields(_: Any, what: str, _name: str, thing: Any, _options: Any, lines: list[str]) -> None:
+    """Add the section of attributes to the docstring of a class: its fields and properties, with types and texts."""
+    if what != "class" or not _has_fields(thing):
+        return
+    types, texts = dict[str, str](), dict[str, list[str]]()
+    for kind in reversed(thing.__mro__[:-1]):
+        if kind.__module__.startswith("analogical"):
+            source = ModuleAnalyzer.for_module(kind.__module__)
+            source.analyze()
+            types |= {field: words for (owner, field), words in source.annotations.items() if owner == kind.__name__}
+            texts |= {field: text for (owner, field), text in source.attr_docs.items() if owner == kind.__name__}
+    lines += ["", "Attributes", "----------"]
+    for field in fields(thing):
+        shown = re.sub(
+            r"Floats|NDArray\[.*?\]", "ndarray", re.sub("Ints|Positions", "ndarray of int", types[field.name])
+        )
+        lines += [f"{field.name} : {shown}", *(f"    {line}" for line in texts.get(field.name, []))]
+    known = {field.name for field in fields(thing)}
+    for name in dir(thing):
+        member = getattr(thing, name)
+        if isinstance(member, property) and name not in known and not name.startswith("_"):
+            lines += [name, *(f"    {line}" for line in (getdoc(member) or "").splitlines())]
 
 
 def _copy(_: Any) -> None:
@@ -185,3 +217,4 @@ def setup(app: Any) -> None:
     """Sphinx calls this before it reads the pages."""
     app.connect("builder-inited", _copy)
     app.connect("source-read", _adapt)
+    app.connect("autodoc-process-docstring", _list_fields, priority=100)  # before numpydoc

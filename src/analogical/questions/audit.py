@@ -113,6 +113,15 @@ class Audit(OfOneFeature):
 
     ``audit["female"]`` are the differences of one value, ``len(audit)`` the number of differences.
 
+    The main fields:
+
+    - ``finding``: the conclusion as one word, such as ``"direction"``
+    - ``differences``: of each value from ``reference``, with intervals and p-values
+    - ``given``: the features on which compared rows agree
+    - ``n_pairs``, ``n_changed``: pairs of rows compared, and those whose labels differ
+    - ``p_value``: of no difference in any direction
+    - ``contexts``, ``examples``: the differences context by context; some pairs of rows
+
     Examples
     --------
     >>> from analogical import audit, load_table

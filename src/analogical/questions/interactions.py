@@ -126,6 +126,14 @@ class Interactions(Result):
     a table of label shares and example rows, for which the table is looked at again; :meth:`records` has the numbers
     of all pairs. ``len(result)`` is their number.
 
+    The main fields, with one item per pair:
+
+    - ``first``, ``second``: the two features
+    - ``status``: ``"effect"``, ``"none"``, ``"unclear"`` or ``"same"``
+    - ``effect``, ``effect_low``, ``effect_high``: 1 for an exclusive or, 0 for additive shares, with the interval
+    - ``p_value``, ``p_adjusted``: of additive shares; adjusted for the number of pairs
+    - ``squares``, ``broken``: the paper's counts
+
     Notes
     -----
     Intervals and p-values assume independent rows. Additive refers to shares, not odds: two features that multiply odds

@@ -62,6 +62,13 @@ class Redundancies(Result):
 
     ``redundancies["town"]`` are the findings about one column, ``len(redundancies)`` the number of findings.
 
+    The main fields:
+
+    - ``constants``: columns with one value
+    - ``renamings``: groups of columns that carry the same information
+    - ``dependencies``: columns that one or two others determine
+    - ``near_copies``: columns that another one nearly determines
+
     Examples
     --------
     >>> from analogical import redundancies

@@ -122,6 +122,16 @@ class Relevance(Result):
 
     ``result["sex"]`` is one feature as a dictionary, ``len(result)`` the number of features.
 
+    The main fields, with one item per feature:
+
+    - ``names``: the features
+    - ``status``: ``"effect"``, ``"none"``, ``"unclear"``, ``"same"`` (a copy) or ``"constant"``
+    - ``effect``, ``effect_low``, ``effect_high``: how much label shares differ, with the interval
+    - ``p_value``, ``p_adjusted``: of no effect; adjusted for the number of features
+    - ``points``: the direction, in percentage points
+    - ``given``: the features on which compared rows agree
+    - ``ari``: the paper's index
+
     Notes
     -----
     Intervals and p-values assume independent rows; use ``groups`` if they are not (several visits of a patient,

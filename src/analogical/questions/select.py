@@ -47,6 +47,12 @@ class Selection(Result):
 
     ``selection["age"]`` is one selected feature as a dictionary, ``len(selection)`` the number selected.
 
+    The main fields, with one item per selected feature:
+
+    - ``features``: their names, in order
+    - ``gain``, ``explained``: log-likelihood gain over those before; share of the label's uncertainty explained so far
+    - ``why``: ``"gain"``, ``"interaction"``, ``"significant"`` or ``"next"``
+
     Examples
     --------
     >>> from analogical import load_table, select
