@@ -64,8 +64,7 @@ FEWEST = 10
 COPY = 0.08
 """A feature is a copy of a member that leaves less than this share of its entropy: no test can tell them apart."""
 MOST_TRIED = 60
-"""Outside features tried in the place of a member, and tested for small effects, those with the largest gain first:
-time on wide tables. With 20, the verdicts on 120 known rules on real features are the same."""
+"""Outside features tried in the place of a member, those with the largest gain first: time on wide tables. With 20, the verdicts on 120 known rules on real features are the same."""
 MOST_STAND_INS = 3
 """Largest number of stand-ins listed for a member."""
 ROWS_PER_CELL = 3.0
@@ -296,6 +295,8 @@ def _numbered(cells: Positions) -> tuple[Positions, int]:
 
 # ---------------------------------------------------------------- screening
 
+Screened: TypeAlias = tuple[float, tuple[int, ...]]
+"""A normal score, and the features of a set."""
 Indicators: TypeAlias = NDArray[np.float32]
 """Shape (rows, values - 1, features): 1 where a row has the value; the last value follows from the others."""
 
@@ -314,7 +315,7 @@ def n_screened(n_values: Ints, n_rows: int, n_classes: int, size: int) -> int:
     return int(np.searchsorted(products, WORK[size], side="right"))
 
 
-def screen_pairs(codes: Codes, n_values: Ints, residuals: Floats, variances: Floats) -> list[tuple[int, ...]]:
+def screen_pairs(codes: Codes, n_values: Ints, residuals: Floats, variances: Floats) -> list[Screened]:
     """The pairs of features that explain most of some residuals, best first; of equal ones, those of earlier columns.
 
     ``codes`` has shape (rows, features); ``residuals`` and their ``variances`` have shape (rows, classes), with the
@@ -328,10 +329,10 @@ def screen_pairs(codes: Codes, n_values: Ints, residuals: Floats, variances: Flo
                 right = left if second is first else _indicators(codes, n_values, second)
                 z = _z_scores(*_chi_square(left, right, residuals, variances))
                 best.add(_above_diagonal(z) if second is first else z, first, second)
-    return best.sets()
+    return best.found
 
 
-def screen_threes(codes: Codes, n_values: Ints, residuals: Floats, variances: Floats) -> list[tuple[int, ...]]:
+def screen_threes(codes: Codes, n_values: Ints, residuals: Floats, variances: Floats) -> list[Screened]:
     """The same for three features: pairs within the rows of each value of a third one.
 
     Sets with more combinations of values than rows are left out.
@@ -351,7 +352,7 @@ def screen_threes(codes: Codes, n_values: Ints, residuals: Floats, variances: Fl
                         n_cells = n_values[third] * n_values[first][:, None] * n_values[second]
                         z[n_cells > len(codes)] = -math.inf
                         best.add(z if j else _above_diagonal(z), first, second, third)
-    return best.sets()
+    return best.found
 
 
 def _blocks(n_values: Ints) -> list[Positions]:
@@ -418,7 +419,7 @@ class _Best:
     """The sets of features with the smallest p-values so far."""
 
     def __init__(self) -> None:
-        self.found: list[tuple[float, tuple[int, ...]]] = []
+        self.found: list[Screened] = []
 
     def add(self, z: Floats, first: Positions, second: Positions, *third: int) -> None:
         """Add the pairs of a block by their z-scores, which rounding may change by 1e-4."""
@@ -428,10 +429,6 @@ class _Best:
         for i, j in np.argwhere((z >= least - 1e-4) & (z > -math.inf)).tolist():
             self.found.append((round(float(z[i, j]), 4), tuple(sorted((int(first[i]), int(second[j]), *third)))))
         self.found = sorted(self.found, key=lambda one: (-one[0], one[1]))[:LIKELY]
-
-    def sets(self) -> list[tuple[int, ...]]:
-        """The sets, best first."""
-        return [features for _, features in self.found]
 
 
 # ---------------------------------------------------------------- the deciding set
@@ -513,23 +510,32 @@ class Decider:
             self._spare_or_replace(allowed)
             if self._members != grown:  # else nothing was found to add
                 self._grow(allowed)
-        remaining, order, together = list(self._members), list[int](), self._together(self._members)
-        while remaining:  # the one with the largest gain first
+        return Deciding(tuple(self.ordered(self._members, self._partners)), self._stand_ins)
+
+    def ordered(self, members: Sequence[int], partners: Mapping[int, tuple[int, ...]]) -> list[Step]:
+        """Members as steps, the one with the largest gain first; those with partners vote together."""
+        inside = {int(self.owner[c]) for c in members}
+        together = frozenset(c for c in members if inside.issuperset(partners.get(int(self.owner[c]), (-1,))))
+        remaining, order = list(members), list[int]()
+        steps, before = list[Step](), self.voting.start.value
+        while remaining:
             gains = self.voting.gains(self.voting.follow(order, together), remaining)
             order.append(max(remaining, key=lambda c: gains[c]))
             remaining.remove(order[-1])
-        steps, before = list[Step](), self.voting.start.value
-        for k, column in enumerate(order):
-            value = self.voting.follow(order[: k + 1], together).value
-            partners = self._partners.get(int(self.owner[column]), ())
-            steps.append(Step(column, value - before, value, "interaction" if partners else "gain", partners))
+            value, with_it = self.voting.follow(order, together).value, partners.get(int(self.owner[order[-1]]), ())
+            why: Why = "interaction" if with_it else "gain" if value - before >= self.need else "significant"
+            steps.append(Step(order[-1], value - before, value, why, with_it))
             before = value
-        return Deciding(tuple(steps), self._stand_ins)
+        return steps
 
     def has_room(self, members: Sequence[int]) -> bool:
         """Whether there are enough rows per combination of the members' values."""
         rows = self.voting.rows
-        return len(members) < 2 or len(RowContexts.by(rows, members)) * ROWS_PER_CELL <= rows.n_rows
+        return len(members) < 2 or self.is_enough(len(RowContexts.by(rows, members)), rows.n_rows)
+
+    def is_enough(self, n_cells: int, n_rows: int) -> bool:
+        """Whether there are enough rows for this number of combinations."""
+        return n_cells * ROWS_PER_CELL <= n_rows
 
     def explained(self, members: Sequence[int], together: frozenset[int]) -> float:
         """Share of the log-likelihood of the labels that members explain; those in ``together`` vote together."""
@@ -553,13 +559,13 @@ class Decider:
         # the residuals of the most frequent class follow from those of the others
         classes = np.argsort(-np.bincount(labels, weights, minlength=rows.n_labels), kind="stable")
         classes = classes[1:SCREENED_CLASSES]
-        found = (screen_pairs if size == 2 else screen_threes)(
+        best = (screen_pairs if size == 2 else screen_threes)(
             rows.codes[some][:, tried],
             rows.n_values[tried],
             weights[:, None] * ((labels[:, None] == classes) - shares[:, classes]),
             weights[:, None] * (shares * (1 - shares))[:, classes],
         )
-        return [tuple(tried[place] for place in places) for places in found]
+        return [tuple(tried[place] for place in places) for _, places in best]
 
     def _together(self, members: Sequence[int]) -> frozenset[int]:
         """Those of some members whose partners are all among them."""

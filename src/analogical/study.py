@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, Unpack
@@ -11,11 +11,11 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, Unpac
 import numpy as np
 
 from analogical._checks import check_choice
-from analogical._types import CodedRows, Codes, Ints, Note, code_type, merge_bins
+from analogical._types import CodedRows, Codes, Floats, Ints, Note, code_type, merge_bins
 from analogical.columns.binning import NUMBERS_OF_BINS
 from analogical.columns.encode import EncodedTable, encode_features, encode_table
 from analogical.columns.rules import ColumnOptions, Rules, asked_of, rules_of, written_call
-from analogical.count.contexts import Contexts, Stack
+from analogical.count.contexts import Contexts, Stack, contexts_of_cells
 from analogical.count.counts import PairCounts
 from analogical.count.given import RowContexts, count_given, count_one
 from analogical.count.groups import collapse_rows, evenly, first_rows, merge_rows
@@ -26,18 +26,18 @@ from analogical.errors import InputError
 from analogical.estimate.dependencies import (
     Dependencies,
     confirmed,
-    explained_by_chance,
     find_dependencies,
     find_leaks,
     predicted_by_cut,
     remaining_entropies,
 )
+from analogical.estimate.fit import Term, what_is_left
 from analogical.estimate.groups import group_p_value, varies_within_groups
 from analogical.estimate.sizes import EffectSums, Size, measure_size_of_groups, measure_sizes
-from analogical.estimate.status import LEVEL
-from analogical.estimate.tests import Tested, adjust_for_features, pools_contexts, test_stack
+from analogical.estimate.tests import Scores, Tested, p_values_of, test_stack
+from analogical.explain import Explanation, GivenColumns
 from analogical.outside import encode_outside, is_outside
-from analogical.search import COPY, MOST_MEMBERS, MOST_TRIED, Decider, Deciding, Voting
+from analogical.search import COPY, Decider, Voting
 
 __all__ = [
     "Asked",
@@ -63,10 +63,10 @@ Item: TypeAlias = tuple[int, tuple[int, ...]]
 SEARCH_ROWS = 20_000
 """Rows on which the deciding set is chosen, evenly spaced in larger tables: a feature without a visible effect on this
 many rows confounds little, and only the choice depends on them."""
-TIED = 2.0
-"""A number is binned more finely for a feature outside the set if the finer bins explain more of the feature than this
-many times what chance would. On 24 tables of correlated numbers the false discoveries fell from .083 to .038; without
-this condition, 120 known rules lost .007 of their true features."""
+BINS_OF_FIT = 8
+"""Bins of a number in a fit, beside its rank."""
+FEW_GIVEN = 10
+"""Given columns up to which contexts are counted by their codes; with more, equal rows are searched."""
 MOST_GROUPS = 5_000_000
 """Combinations of values and label that come here at once from an engine, a few hundred megabytes; four times as many
 are held."""
@@ -110,21 +110,6 @@ class MergedRows(NamedTuple):
     """Positions of these sets."""
     columns: tuple[int, ...]
     rows: CodedRows
-
-
-@dataclass(frozen=True)
-class GivenColumns:
-    """What a feature is compared given."""
-
-    columns: tuple[int, ...]
-    same_as: int | None = None
-    """The feature that it copies, if it does."""
-    stand_ins: tuple[int, ...] = ()
-    """Features that would predict nearly as well in its place in the deciding set."""
-
-    def item(self, feature: int) -> Item:
-        """The feature with these columns, to be counted and tested."""
-        return feature, tuple(sorted(self.columns))
 
 
 class Study:
@@ -203,6 +188,8 @@ class Study:
         self.n_rows = table.coded.n_rows if self.source is None else self.source.n_rows
         """Rows of the table, with their weights; identical rows count even with ``duplicates="once"``."""
         self.n_groups = table.n_groups if self.source is None else self.source.n_groups
+        self.total_rows = self.n_rows
+        """Rows that are compared; of a sample, those of the whole table."""
         self.n_features = len(table.names)
         fine_sizes = table.fine_sizes
         if fine_sizes is None:
@@ -243,7 +230,7 @@ class Study:
         return as_html(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "decider"}  # it cannot be pickled
+        return {name: value for name, value in vars(self).items() if name not in ("decider", "explanation")}  # they cannot be pickled
 
     def once(self, question: Hashable, find: Callable[[], Answer]) -> Answer:
         """The answer to a question, computed when it is first asked."""
@@ -375,13 +362,73 @@ class Study:
         self.test([item])
         return self._tested[item]
 
-    def p_value(self, feature: int, given: Sequence[int]) -> float:
-        """P-value of a feature given some columns; NaN if it cannot be tested."""
-        if self.group_column is None:
-            tested = self.tested(feature, given)
+    def p_value(self, feature: int, given: GivenColumns) -> float:
+        """P-value of a feature given some columns and less others; NaN if it cannot be tested."""
+        if self.group_column is not None:
+            columns = [feature, *sorted(given.columns), self.group_column]
+            return self.once(("p-value", *columns), lambda: group_p_value(self.rows_of(columns)))
+        if not given.adjusted_for:
+            tested = self.tested(feature, given.columns)
             return math.nan if tested is None else tested.p_value
-        columns = [feature, *sorted(given), self.group_column]
-        return self.once(("p-value", *columns), lambda: group_p_value(self.rows_of(columns)))
+        question = "p-value", given.item(feature), given.terms
+        return self.once(question, lambda: self._adjusted_p_value(feature, given))
+
+    def _adjusted_p_value(self, feature: int, given: GivenColumns) -> float:
+        """P-value of a feature on what other features leave of the label.
+
+        Contexts in which all rows have the same label show nothing: what a fit leaves there is its own error.
+        """
+        rows, cells = self.rows, self.cells(tuple(sorted(given.columns)))
+        context = cells.of_row.astype(np.int64)
+        labels = np.bincount(np.unique(context * rows.n_labels + rows.labels) // rows.n_labels, minlength=len(cells))
+        kept = np.flatnonzero(labels[context] > 1)
+        kept = kept[np.lexsort((rows.codes[kept, feature], context[kept]))]
+        contexts = contexts_of_cells(
+            context[kept], rows.codes[kept, feature], kept, rows.weights_or_ones()[kept]
+        )[0]
+        if not len(contexts):
+            return math.nan
+        return float(p_values_of(Stack.of([contexts]), self.left(given.terms), [self.ranks(feature)])[0])
+
+    def left(self, terms: tuple[tuple[int, ...], ...]) -> Scores:
+        """What some terms leave of the label of each row."""
+        return self.once(("left", terms), lambda: self._left(terms))
+
+    def _left(self, terms: tuple[tuple[int, ...], ...]) -> Scores:
+        classes = self.scores.table[self.rows.labels]
+        fitted_on = evenly(len(self.rows.codes), SEARCH_ROWS)
+        return Scores(*what_is_left([self._term(term) for term in terms], classes, self.rows.weights, fitted_on))
+
+    def _term(self, features: tuple[int, ...]) -> Term:
+        """A term of a fit: numbers in eight bins, with their ranks."""
+        if len(features) > 1:
+            cells = RowContexts.of([self.codes(f) for f in features], len(self.rows.codes))
+            codes = cells.of_row
+            return Term.of(codes, np.bincount(codes, self.rows.weights).astype(np.float64))
+        (feature,) = features
+        if (feature, BINS_OF_FIT) not in self.bins:
+            return Term.of(self.codes(feature), self.value_sizes(feature).astype(np.float64))
+        codes = self.codes(self.n_features + self.bins.index((feature, BINS_OF_FIT)))
+        rows = np.bincount(codes, self.rows.weights).astype(np.float64)
+        return Term.of(codes, rows, self.table.fine[feature], self._ranks_of(feature, self.fine_sizes[feature]))
+
+    @cached_property
+    def scores(self) -> Scores:
+        """The scores of the classes."""
+        return Scores.of_classes(self.label_sizes)
+
+    def ranks(self, feature: int) -> Floats | None:
+        """The rank of each bin of a number; None for categories."""
+        if self.table.columns[feature].treatment == "categories":
+            return None
+        return self._ranks_of(feature, self.value_sizes(feature))
+
+    def _ranks_of(self, feature: int, sizes: Ints) -> Floats:
+        """Share of the rows below the middle of each bin, one half for missing cells."""
+        has_missing = self.table.columns[feature].n_missing > 0
+        numbers = sizes[:-1] if has_missing else sizes
+        middle = (np.cumsum(numbers) - numbers / 2) / max(int(numbers.sum()), 1)
+        return np.append(middle, 0.5) if has_missing else middle
 
     def contexts(self, feature: int, given: Sequence[int]) -> Contexts:
         """The contexts of a feature given some columns: rows by context, value and label."""
@@ -410,15 +457,14 @@ class Study:
         held, new = ([item for item in items if (item in self._held) == is_held] for is_held in (True, False))
         for block in _blocks(held, lambda item: len(self._held[item].sizes)):
             yield block, Stack.of([self._held[item] for item in block])
-        few, many = ([item for item in new if pools_contexts(1 + len(item[1])) == are_few] for are_few in (True, False))
+        few, many = ([item for item in new if (len(item[1]) <= FEW_GIVEN) == are_few] for are_few in (True, False))
         given_few = (
             ([item for block, _ in parts for item in block], Stack.joined([stack for _, stack in parts]))
             for parts in _blocks(self._count_given(few), lambda part: len(part[1].contexts.sizes))
         )
         for block, stack in chain(given_few, self._count_alike(many)):
             if any(item not in self._tested for item in block):
-                value_sizes = [self.value_sizes(feature) for feature, _ in block]
-                tested = test_stack(stack, value_sizes, self.label_sizes)
+                tested = test_stack(stack.merged, self.scores, [self.ranks(feature) for feature, _ in block])
                 self._tested.update(zip(block, tested, strict=True))
             if stack.given is not None:  # these are counted again quickly, so there is a limit for them
                 self._n_held += len(stack.merged.contexts.sizes)
@@ -470,8 +516,7 @@ class Study:
     def given_of(self, feature: int, given: Asked) -> GivenColumns:
         """What one feature is compared given."""
         if given == "auto":
-            stand_ins = self.searched.stand_ins.get(feature, ())
-            return replace(self._beside(feature, self.deciding), stand_ins=stand_ins)
+            return self.explanation.given_of(feature)
         return GivenColumns(tuple(c for c in self.positions_of(given) if c != feature))
 
     def positions_of(self, given: Asked) -> Sequence[int]:
@@ -483,55 +528,6 @@ class Study:
         left = {c: self.entropy_left(feature, c) for c in columns if int(self.owner[c]) != feature}
         least = min(left, key=lambda c: left[c], default=None)
         return int(self.owner[least]) if least is not None and left[least] <= COPY else None
-
-    @cached_property
-    def deciding(self) -> tuple[int, ...]:
-        """The columns of the deciding set, including other features that are significant given it."""
-        if self.sample is not self:
-            return self.sample.deciding
-        members = list(self.searched.columns)
-        while len(members) < min(MOST_MEMBERS, len(self.decider.varying)):
-            gains = self.decider.further(members, self.searched.together)
-            tried = sorted(gains, key=lambda i: (-round(gains[i], 6), int(self.rank[i])))[:MOST_TRIED]
-            p = np.ones(self.n_features)
-            contexts = {i: self._beside(i, members) for i in [*tried, *(int(self.owner[c]) for c in members)]}
-            testable = {i: context for i, context in contexts.items() if context.same_as is None}
-            self.test(context.item(i) for i, context in testable.items())
-            for i, context in testable.items():
-                p[i] = np.nan_to_num(self.p_value(i, context.columns), nan=1.0)
-            adjusted = adjust_for_features(p)
-            new = [i for i in tried if adjusted[i] <= LEVEL and self.decider.has_room([*members, i])]
-            if not new:
-                break
-            members.append(min(new, key=lambda i: (round(math.log(p[i]), 6), int(self.rank[i]))))
-        return tuple(members)
-
-    def _beside(self, feature: int, members: Sequence[int]) -> GivenColumns:
-        """What a feature is compared given if the deciding set has these members: the others, or what it copies."""
-        same_as = self.copied(feature, members)
-        if same_as is not None:
-            return GivenColumns((), same_as)
-        given = [c for c in members if int(self.owner[c]) != feature]
-        return GivenColumns(tuple(given if len(given) < len(members) else self._finer(feature, given)))
-
-    def _finer(self, feature: int, given: list[int]) -> list[int]:
-        """The given columns, with finer bins for numbers that are tied to the feature, where there are enough rows.
-
-        Otherwise the effect of a number within its bins would be attributed to a feature that is correlated with it.
-        The number that explains most of the feature comes first.
-        """
-        rows, left = self.decider.voting.rows, {c: self.entropy_left(feature, c) for c in given}
-        n_bins = rows.n_values
-        for column in sorted(given, key=lambda c: (left[c], int(self.rank[self.owner[c]]))):
-            finer_ones = [c for c in self.decider.bins[int(self.owner[column])] if n_bins[c] > n_bins[column]]
-            for finer in sorted(finer_ones, key=lambda c: -int(n_bins[c])):
-                more, fewer = (explained_by_chance(rows, feature, int(n_bins[c])) for c in (finer, column))
-                is_tied = left[column] - self.entropy_left(feature, finer) > TIED * (more - fewer)
-                changed = [finer if c == column else c for c in given]
-                if is_tied and self.decider.has_room(changed):
-                    given = changed
-                    break
-        return given
 
     def entropy_left(self, feature: int, column: int) -> float:
         """Conditional entropy of a feature given a column, as a share of its entropy, on the rows searched."""
@@ -570,7 +566,9 @@ class Study:
                 fine={i: table.fine[i][chosen] for i in self.fine_sizes},
                 fine_sizes=self.fine_sizes,
             )
-        return Study(replace(table, source=None), duplicates=self.duplicates, n_jobs=self.n_jobs)
+        sample = Study(replace(table, source=None), duplicates=self.duplicates, n_jobs=self.n_jobs)
+        sample.total_rows = self.n_rows
+        return sample
 
     @cached_property
     def decider(self) -> Decider:
@@ -581,9 +579,9 @@ class Study:
         return Decider(Voting(rows, n_threads_for(self.n_jobs, rows.codes.size)), self.owner, self.rank)
 
     @cached_property
-    def searched(self) -> Deciding:
-        """The deciding set as the search found it, with the gain of each member."""
-        return self.decider.decide() if self.sample is self else self.sample.searched
+    def explanation(self) -> Explanation:
+        """The explanation of the label, found on the rows searched."""
+        return Explanation(self, self.total_rows) if self.sample is self else self.sample.explanation
 
 
 def _blocks(parts: Iterable[Part], n_cells: Callable[[Part], int]) -> Iterator[list[Part]]:

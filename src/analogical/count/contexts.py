@@ -266,6 +266,10 @@ class Stack:
             for own, cells in zip(_slices(self.bounds), self.cells(), strict=True)
         ]
 
+    def one(self, feature: int) -> Contexts:
+        """The contexts of one feature."""
+        return self.part([feature]).contexts
+
     def part(self, features: Sequence[int]) -> "Stack":
         """The contexts of some features, which are sorted."""
         if len(features) == self.n_features:
@@ -362,7 +366,7 @@ def _slices(bounds: Positions) -> list[slice]:
 
 def _sums_between(values: NDArray[Any], bounds: Positions) -> NDArray[Any]:
     """Sums of values from each bound to the next; 0 for an empty run."""
-    sums = np.zeros(len(bounds) - 1, values.dtype)
+    sums = np.zeros((len(bounds) - 1, *values.shape[1:]), values.dtype)
     not_empty = np.flatnonzero(np.diff(bounds))
     if len(not_empty):
         sums[not_empty] = np.add.reduceat(values, bounds[not_empty])

@@ -18,7 +18,7 @@ from analogical.count.contexts import Stack
 from analogical.count.given import RowContexts
 from analogical.count.pairs import find_contexts
 from analogical.estimate.sizes import ROUNDING
-from analogical.estimate.tests import combine, test_stack
+from analogical.estimate.tests import Scores, combine, test_stack
 
 __all__ = ["group_p_value", "varies_within_groups"]
 
@@ -49,7 +49,7 @@ def varies_within_groups(rows: CodedRows) -> bool:
 def _p_within(rows: CodedRows) -> float:
     """The tests of independent rows, with the group as one more given column, without the test that pools contexts."""
     contexts = find_contexts(rows, [0])[0]
-    (tested,) = test_stack(Stack.of([contexts]), [rows.value_sizes(0)], rows.label_sizes())
+    (tested,) = test_stack(Stack.of([contexts]), Scores.of_classes(rows.label_sizes()), [None])
     return math.nan if tested is None else tested.p_value
 
 

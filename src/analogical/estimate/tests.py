@@ -1,359 +1,66 @@
-"""One p-value per feature, combined from several tests, and the correction for many features.
+"""One p-value per feature: tests of label scores within contexts, and the correction for many features.
 
-All tests assign the labels of each context to its rows at random, and detect different changes. ``permutations`` has
-the test of a difference in any direction, where rows repeat. Here are those of a common direction. Which tests are made
-depends on the numbers of rows by value and by label in the contexts only, never on which labels go with which values.
+A label is a vector of scores: a class is a unit vector, a number is itself, and the label of a row less what other
+features explain of it is a number for each class. If a feature has no effect, every assignment of the scores of a
+context to its rows is equally likely. Up to four tests are made, and the smallest p-value is multiplied by their number
+(Bonferroni), which is valid however they depend on each other.
 
-*The same direction in many contexts.* n_v L_l / n rows of value v are expected to have label l in a context of n rows
-(n_v have the value, L_l the label), with a known covariance. Observed minus expected counts, and their covariances, are
-summed over contexts; their quadratic form is the generalised Cochran-Mantel-Haenszel statistic (general association;
-Landis, Heyman and Koch 1978). It needs no repeated rows, and misses changes that cancel. Its chi-square approximation
-needs room in every cell, above and below the expected count, so rare values and rare labels are merged until there is
-enough. Rare cells are tested one by one, exactly.
+*Common direction.* The scores of the rows of each value, minus their expectation, are summed over contexts. Mean and
+covariance over all assignments are known, and the quadratic form is about chi-square: with classes the generalised
+Cochran-Mantel-Haenszel statistic (Landis, Heyman and Koch 1978). It needs no repeated rows, and misses differences that
+cancel.
 
-*The same direction where another feature has the same value* finds interactions without repeated rows, as in an
-exclusive or. Contexts that share a value of one other feature form a stratum: the deviations are summed within each
-stratum, and the quadratic forms of the strata are summed. The smallest p-value over the other features is multiplied by
-their number. With more other features than a deciding set has members it would detect little, and is not made.
+*Trend.* The same with one number per value, its rank: for numbers, which often act in one direction.
 
-The smallest p-value of all tests is multiplied by their number (Bonferroni), which is valid however they depend on each
-other.
+*Any direction.* The sum of squares between the values of each context, summed over contexts; with classes the statistic
+of Light and Margolin (1971). Its mean and variance over all assignments are exact, and determine a gamma distribution.
+It needs repeated rows, and sees an exclusive or.
+
+*Rare values.* These approximations need enough rows of each value (see ``rooms``). For a value with fewer, the sum of its
+scores has its own p-value: exact for classes, by random draws from its contexts for other scores.
 """
 
 import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cached_property
+from itertools import combinations_with_replacement
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analogical._types import Bools, Floats, Ints, Positions
-from analogical.count.contexts import Stack
-from analogical.estimate.permutations import (
-    ENOUGH,
-    PValue,
-    distribution_of_contexts,
-    p_values_any_direction,
-    smallest_of,
-)
-from analogical.estimate.sizes import diagonals
+from analogical.count.contexts import Contexts, Stack
+from analogical.estimate.permutations import PValue, distribution_of_contexts, smallest_of
 
-if TYPE_CHECKING:
-    from scipy.sparse import csc_array
+__all__ = ["Scores", "Tested", "adjust_for_features", "combine", "p_values_of", "test_stack"]
 
-__all__ = [
-    "DirectionTests",
-    "Kinds",
-    "TableSums",
-    "Tested",
-    "adjust_for_features",
-    "combine",
-    "informative_tables",
-    "p_values_of",
-    "pools_contexts",
-    "strata_p_values",
-    "test_stack",
-]
-
-MAX_KINDS = 8
-"""Values, or labels, that are kept apart; the rarest of more are merged, whatever their labels: time and memory."""
-EXACT = 100.0
-"""Below this room a table of two by two has its exact p-value. With a room of 5 a chi-square tail of .0001 stands for a
-probability seven times as large, with 25 twice and with 100 1.3 times as large (upper tail of a Poisson number)."""
+ENOUGH = 5.0 - 1e-9
+"""Rows that a value needs for the smooth tests, counted as rows of the rarer label: Cochran's rule of five; less the
+rounding of sums, whose order must not matter."""
+MOST_KINDS = 8
+"""Values, and classes, in the test of a common direction; the rarest of more count as one: time and memory."""
+DRAWS = (500, 10_000, 200_000)
+"""Random draws of the scores of a rare value: more if fewer than ``SEEN`` of the first ones are as extreme."""
+SEEN = 20
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Kinds:
-    """Values (or labels) that are kept apart, from the most frequent to the rarest, and how they can be merged.
+class Scores:
+    """The scores of each label code."""
 
-    Values of equal size are merged together or not at all: a choice among them would depend on the order of values.
-    """
-
-    of_value: Ints
-    """The kind of each value."""
-    n: int
-    levels: tuple[int, ...]
-    """Numbers of kinds, in falling order, to which they can be merged; the last kind is then the rest."""
-    all_apart: bool
-    """Whether every value has its own kind."""
+    table: Floats
+    """Shape (codes, scores)."""
+    variance: Floats | None = None
+    """The variances that a fit expects, if scores are what it leaves of the label; None for classes."""
 
     @classmethod
-    def of(cls, sizes: Ints) -> "Kinds":
-        """From the number of rows of each value.
-
-        Up to ``MAX_KINDS``, or three times as many if the limit would separate values of equal size.
-        """
-        order = np.argsort(-sizes, kind="stable")
-        falling = sizes[order]
-        n_values = int(np.count_nonzero(sizes))
-        # k values may stand alone if the next one is rarer; the rest, if there is one, is one more kind
-        alone = [k for k in range(1, n_values + 1) if k == n_values or falling[k - 1] > falling[k]]
-        fits = [k for k in alone if k + (k < n_values) <= MAX_KINDS]
-        wider = [k for k in alone if k + (k < n_values) <= 3 * MAX_KINDS]
-        n_alone = fits[-1] if fits else wider[0] if wider else 0
-        n = max(n_alone + (n_alone < n_values), 1)
-        of_value = np.full(len(sizes), n - 1)
-        of_value[order[:n_alone]] = np.arange(n_alone)
-        merged = [k + 1 for k in alone if k + 1 < n]
-        levels = tuple(sorted({n, *merged}, reverse=True)) if n > 1 else ()
-        return cls(of_value, n, levels, n_alone == n_values)
-
-    def sets(self) -> Floats:
-        """Sets of kinds as a 0/1 matrix (sets, kinds): each single kind, then the rest at each level but the first.
-
-        The rest at the first level is the last kind itself.
-        """
-        rests = [np.arange(self.n) >= level - 1 for level in self.levels[1:]]
-        return np.vstack([np.eye(self.n), *rests])
-
-    def members(self, level: int) -> list[int]:
-        """Positions of the sets that make up a level."""
-        at = self.levels.index(level)
-        return [*range(level - 1), self.n - 1 + at]
-
-
-@dataclass(frozen=True)
-class TableSums:
-    """Sums over groups of contexts; the first axis of every array is the group."""
-
-    values: Kinds
-    labels: Kinds
-    deviation: Floats
-    """Observed minus expected rows by value and label, without the last of each: shape (groups, k)."""
-    covariance: Floats
-    """Shape (groups, k, k)."""
-    room: Floats
-    """Room of each set of values with each set of labels (see ``rooms_of_tables``)."""
-
-    @classmethod
-    def of(cls, tables: Floats, groupings: Sequence["csc_array"], values: Kinds, labels: Kinds) -> "list[TableSums]":
-        """For each of several groupings: a matrix (groups, contexts) of how often a context counts in a group."""
-        size = (values.n - 1) * (labels.n - 1)
-        sets = len(values.sets()), len(labels.sets())
-        totals = [np.zeros((grouping.shape[0], size + size**2 + sets[0] * sets[1])) for grouping in groupings]
-        # two million numbers at once: memory
-        step = max(2_000_000 // (size**2 + 4 * sets[0] * sets[1]), 1)
-        for start in range(0, len(tables), step):
-            some = tables[start : start + step]
-            parts = [*moments_of_tables(some), rooms_of_tables(some, values, labels)]
-            flat = np.hstack([part.reshape(len(some), -1) for part in parts])
-            for k, grouping in enumerate(groupings):
-                totals[k] += grouping[:, start : start + step] @ flat
-        summed = []
-        for total in totals:
-            deviation, covariance, room = np.split(total, np.cumsum([size, size**2]), axis=1)
-            covariance, room = covariance.reshape(len(total), size, size), room.reshape(len(total), *sets)
-            summed.append(cls(values, labels, deviation, covariance, room))
-        return summed
-
-    def finest(self) -> tuple[Ints, Ints, Floats, Ints]:
-        """For each group its finest table whose cells all have enough room.
-
-        Its numbers of values and labels (0 without such a table), its statistic and its degrees of freedom.
-        """
-        n_values, n_labels, freedom = np.zeros((3, len(self.room)), np.int64)
-        statistic = np.zeros(len(self.room))
-        # Merging kinds into the last one, which is left out, changes nothing for the others.
-        places = np.arange(self.deviation.shape[1]).reshape(self.values.n - 1, self.labels.n - 1)
-        levels = product(self.values.levels, self.labels.levels)
-        # from many degrees of freedom to few, then from many values to few
-        for level in sorted(levels, key=lambda two: (-(two[0] - 1) * (two[1] - 1), -two[0])):
-            cells = self.room[:, self.values.members(level[0])][:, :, self.labels.members(level[1])]
-            new = np.flatnonzero((n_values == 0) & has_room(cells))
-            if len(new):
-                kept = places[: level[0] - 1, : level[1] - 1].ravel()
-                n_values[new], n_labels[new] = level
-                statistic[new], freedom[new] = quadratic_forms(
-                    self.deviation[new][:, kept], self.covariance[new][:, kept][:, :, kept]
-                )
-        return n_values, n_labels, statistic, freedom
-
-
-@dataclass(frozen=True)
-class DirectionTests:
-    """P-values of one feature."""
-
-    frequent: PValue
-    """Of all frequent values and labels together; NaN if no table has enough room."""
-    rare: PValue
-    """The smallest of the cells with little room, corrected for their number; NaN without such cells."""
-    sees_all: bool
-    """Whether these tests detect a difference in any direction: in a single context, without merged values or labels.
-    """
-
-    @classmethod
-    def of_tables(
-        cls, tables: Floats, times: Floats, owner: Positions, kinds: list[Kinds], labels: Kinds
-    ) -> "list[DirectionTests]":
-        """Of several features whose values merge alike; ``owner`` is the feature of each table, in rising order."""
-        from scipy.sparse import csc_array
-        from scipy.special import chdtrc
-
-        of_feature = csc_array((times, (owner, np.arange(len(tables)))), shape=(len(kinds), len(tables)))
-        (sums,) = TableSums.of(tables, [of_feature], kinds[0], labels)
-        *level, statistic, freedom = sums.finest()
-        levels = list(zip(*(numbers.tolist() for numbers in level), strict=True))
-        p_finest = chdtrc(freedom, statistic).tolist()
-        bounds = np.searchsorted(owner, np.arange(len(kinds) + 1)).tolist()
-        tests = []
-        for k, own in enumerate(slice(*two) for two in pairwise(bounds)):
-            mine, room, n_values = (tables[own], times[own]), sums.room[k], kinds[k].n
-            if levels[k] == (2, 2) and room[0, 0] < EXACT:
-                frequent = exact_cell(*mine, 0, 0)
-            else:
-                frequent = PValue(p_finest[k] if all(levels[k]) else math.nan)
-            # of two values, or two labels, the first determines the other
-            cells = product(*(range(1 if n == 2 else n) for n in (n_values, labels.n)))
-            rare_cells = [cell for cell in cells if 0 < room[cell] < ENOUGH]
-            sees_all = kinds[k].all_apart and labels.all_apart and int(times[own].sum()) == 1
-            sees_all &= (n_values, labels.n) in ((2, 2), levels[k])
-            tests.append(cls(frequent, smallest_of([exact_cell(*mine, *cell) for cell in rare_cells]), sees_all))
-        return tests
-
-
-def exact_cell(tables: Floats, times: Floats, value: int, label: int) -> PValue:
-    """The exact p-value of one cell, over tables that occur so many times."""
-    a, b = margins(tables)
-    numbers = a.sum(axis=1), a[:, value], b[:, label], times
-    distribution = distribution_of_contexts(*(x.astype(np.int64) for x in numbers))
-    return distribution.p_value(int(times @ tables[:, value, label]))
-
-
-class AlikeTables(NamedTuple):
-    """Contexts of features whose values merge alike, as tables of counts."""
-
-    features: list[int]
-    tables: Floats
-    """Shape (contexts, kinds of values, kinds of labels)."""
-    times: Ints
-    """How often each table occurs."""
-    given: NDArray[Any] | None
-    """Code of each table on each given column, as in the stack."""
-    owner: Positions
-    """For each table, the position of its feature in ``features``."""
-
-
-def informative_tables(stack: Stack, values: Sequence[Kinds], labels: Kinds) -> Iterator[AlikeTables]:
-    """The contexts with two kinds of values and two kinds of labels, for features whose values merge alike."""
-    alike: dict[tuple[int, tuple[int, ...]], list[int]] = {}
-    for k, kinds in enumerate(values):
-        alike.setdefault((kinds.n, kinds.levels), []).append(k)
-    for (n_values, _), features in alike.items():
-        some = stack.part(features)
-        contexts = some.contexts
-        firsts = np.cumsum([0, *(len(values[k].of_value) for k in features)])
-        of_value = np.concatenate([values[k].of_value for k in features])
-        kind = of_value[firsts[some.feature_of_cell] + contexts.values]
-        place = (contexts.owner * n_values + kind) * labels.n + labels.of_value[contexts.labels]
-        flat = np.bincount(place, contexts.sizes, minlength=len(contexts) * n_values * labels.n)
-        tables = flat.astype(np.float64).reshape(len(contexts), n_values, labels.n)
-        counts = ((side > 0) @ np.ones(side.shape[1]) for side in margins(tables))
-        is_informative = np.logical_and(*(n_held > 1 for n_held in counts))
-        given = None if some.given is None else some.given[is_informative]
-        yield AlikeTables(
-            features, tables[is_informative], contexts.times[is_informative], given, some.feature[is_informative]
-        )
-
-
-def has_room(rooms: Floats) -> Bools:
-    """Which tables (tables, values, labels) have enough room in every cell that can vary.
-
-    A label that occurs only in contexts where all labels agree has no room at all, and is ignored.
-    """
-    varies = (rooms.max(axis=2) > 0)[:, :, None] & (rooms.max(axis=1) > 0)[:, None, :]
-    smallest = np.where(varies, rooms, np.inf).min(axis=(1, 2))
-    return np.asarray(varies.any(axis=(1, 2)) & (smallest >= ENOUGH))
-
-
-def margins(tables: Floats) -> tuple[Floats, Floats]:
-    """Rows by value and by label of tables (contexts, values, labels).
-
-    Textbook: tables.sum(axis=2), tables.sum(axis=1); products with ones are several times quicker on short axes.
-    """
-    return tables @ np.ones(tables.shape[2]), np.ones(tables.shape[1]) @ tables
-
-
-def moments_of_tables(tables: Floats) -> tuple[Floats, Floats]:
-    """Observed minus expected rows and their covariance for each table, without the last value and label.
-
-    The rows of value v with label l follow the multivariate hypergeometric distribution: with a_v rows of v, b_l of l
-    and n in all, cov = (n a_v [v = w] - a_v a_w) (n b_l [l = m] - b_l b_m) / (n^2 (n - 1)).
-    """
-    a, b = margins(tables)
-    n = (a @ np.ones(a.shape[1]))[:, None, None]
-    deviation = (tables - a[:, :, None] * b[:, None, :] / n)[:, :-1, :-1]
-    a, b = a[:, :-1], b[:, :-1]
-    of_values = (n * diagonals(a) - a[:, :, None] * a[:, None, :]) / (n**2 * (n - 1))
-    of_labels = n * diagonals(b) - b[:, :, None] * b[:, None, :]
-    size = deviation.shape[1] * deviation.shape[2]
-    covariance = np.einsum("cvw,clm->cvlwm", of_values, of_labels)
-    return deviation.reshape(len(tables), size), covariance.reshape(len(tables), size, size)
-
-
-def rooms_of_tables(tables: Floats, values: Kinds, labels: Kinds) -> Floats:
-    """Room of all sets of values and labels: how far the count can be below or above its expectation, the smaller one.
-
-    With a rows of the value and b of the label among n, a b / n are expected, and max(0, a + b - n) to min(a, b) are
-    possible: the room is the smallest expected cell of the table of two by two.
-    """
-    by_value, by_label = margins(tables)
-    a, b = by_value @ values.sets().T, by_label @ labels.sets().T
-    n = (by_value @ np.ones(by_value.shape[1]))[:, None]
-    return np.minimum(a, n - a)[:, :, None] * np.minimum(b, n - b)[:, None, :] / n[:, :, None]
-
-
-def quadratic_forms(deviations: Floats, covariances: Floats) -> tuple[Floats, Ints]:
-    """Deviation' covariance^-1 deviation in the directions that can vary, and the number of these; for each group.
-
-    Each deviation is divided by its standard deviation first, so that the variance of a rare cell is not mistaken for
-    rounding error.
-    """
-    scale = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
-    inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
-    values, vectors = np.linalg.eigh(covariances * inverse[:, :, None] * inverse[:, None, :])
-    varies = values > 1e-9
-    along = ((deviations * inverse)[:, None, :] @ vectors)[:, 0]
-    parts = np.divide(along**2, values, out=np.zeros_like(values), where=varies)
-    return parts.sum(axis=1), np.count_nonzero(varies, axis=1)
-
-
-def strata_p_values(stack: Stack, values: Sequence[Kinds], labels: Kinds) -> Floats:
-    """For each feature the smallest p-value over the given columns, times their number.
-
-    A stratum is the contexts of a feature that share a value of the column. A column has no p-value if fewer than two
-    strata have a table with room. NaN if no column has one, and if the codes of contexts on the given columns are not
-    known.
-    """
-    from scipy.sparse import csc_array
-    from scipy.special import chdtrc
-
-    if stack.given is None:
-        return np.full(stack.n_features, math.nan)
-    p_values = np.full((stack.n_features, stack.given.shape[1]), math.nan)
-    for some in informative_tables(stack, values, labels):
-        kinds, given, n_features = values[some.features[0]], some.given, len(some.features)
-        if kinds.n == 1 or labels.n == 1 or not len(some.tables) or given is None:
-            continue
-        n_codes = int(given.max(initial=0)) + 1
-        owners, groupings = [], []
-        for code in given.T:
-            is_given = np.flatnonzero(code >= 0)
-            strata, stratum = np.unique(some.owner[is_given] * n_codes + code[is_given], return_inverse=True)
-            owners.append(strata // n_codes)
-            groupings.append(csc_array((np.ones(len(is_given)), (stratum, is_given)), shape=(len(strata), len(code))))
-        for j, sums in enumerate(TableSums.of(some.tables, groupings, kinds, labels)):
-            n_kept, _, *finest = sums.finest()
-            n_strata, statistic, freedom = (
-                np.bincount(owners[j], numbers, minlength=n_features) for numbers in (n_kept > 0, *finest)
-            )
-            p_values[some.features, j] = np.where(n_strata > 1, chdtrc(freedom, statistic), math.nan)
-    is_known = ~np.isnan(p_values)
-    n_known = np.count_nonzero(is_known, axis=1)
-    smallest = np.min(p_values, axis=1, initial=1.0, where=is_known)
-    return np.where(n_known > 0, np.minimum(1.0, n_known * smallest), math.nan)
+    def of_classes(cls, label_sizes: Ints) -> "Scores":
+        """Unit vectors, the rarest of many classes together; a single 0 or 1 for two classes."""
+        kinds = np.minimum(np.argsort(np.argsort(-label_sizes, kind="stable"), kind="stable"), MOST_KINDS - 1)
+        return cls(np.eye(kinds.max() + 1)[kinds][:, -1 if len(label_sizes) == 2 else 0 :])
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,47 +73,362 @@ class Tested:
     """NaN if no test can be made."""
 
 
-def test_stack(stack: Stack, value_sizes: Sequence[Ints], label_sizes: Ints) -> list[Tested | None]:
+def test_stack(stack: Stack, scores: Scores, ranks: Sequence[Floats | None]) -> list[Tested | None]:
     """Test several features; None for those without pairs.
 
-    The sizes are the rows of each value of each feature, and of each label, in the table. The test that pools contexts
-    is made if their codes are known.
+    ``ranks`` are the rank of each value of the features that are ordered, None for the others.
     """
     held = np.flatnonzero(np.diff(stack.bounds)).tolist()
     if not held:
         return [None] * stack.n_features
-    values, labels = [Kinds.of(value_sizes[k]) for k in held], Kinds.of(label_sizes)
     some = stack.part(held)
-    pooled = strata_p_values(some, values, labels).tolist()
-    some = some.merged
-    p_values = [
-        max(smallest_of((*tests, PValue(p))).p, sys.float_info.min)
-        for tests, p in zip(p_values_of(some, values, labels), pooled, strict=True)
-    ]
+    p_values = p_values_of(some, scores, [ranks[k] for k in held])
     contexts = some.contexts
     rows = contexts.sizes * contexts.times[contexts.owner]
     pairs, changed = (some.sums_of_cells(rows * of_row) // 2 for of_row in (contexts.pairs, contexts.changed))
-    tested = dict(zip(held, map(Tested, pairs.tolist(), changed.tolist(), p_values), strict=True))
+    tested = dict(zip(held, map(Tested, pairs.tolist(), changed.tolist(), p_values.tolist()), strict=True))
     return [tested.get(k) for k in range(stack.n_features)]
 
 
-def p_values_of(stack: Stack, values: Sequence[Kinds], labels: Kinds) -> list[tuple[PValue, ...]]:
-    """For each feature the p-values in any direction, and in a common one for frequent values and for rare cells.
+def p_values_of(stack: Stack, scores: Scores, ranks: Sequence[Floats | None]) -> Floats:
+    """The p-value of every feature of a stack; NaN where no test can be made."""
+    sums = _Sums.of(stack, scores)
+    p = np.array([*_common_direction(sums, scores), _any_direction(sums), _trends(sums, ranks)])
+    n_tests = np.count_nonzero(~np.isnan(p), axis=0)
+    with np.errstate(invalid="ignore"):
+        smallest = np.fmin.reduce(p) * n_tests
+    return np.where(n_tests > 0, np.clip(smallest, sys.float_info.min, 1.0), math.nan)
 
-    NaN where a test is not made. The first one is left out where the others detect differences in any direction too.
+
+@dataclass(frozen=True)
+class _Sums:
+    """Sums over the rows of contexts, of scores minus the mean of their context."""
+
+    stack: Stack
+    squares: Floats
+    """Of products of two scores: shape (contexts, scores, scores)."""
+    fourths: Floats
+    """Of products of two squared scores: the same shape."""
+    part: Floats
+    """Of the scores of the rows of each value: shape (parts, scores)."""
+    excess: Floats
+    """For each feature, how much larger the variance is than that of the scores; at least 1."""
+
+    @classmethod
+    def of(cls, stack: Stack, scores: Scores) -> "_Sums":
+        """From contexts, whose labels are codes of scores."""
+        contexts = stack.contexts
+        sizes, owner, starts = contexts.sizes.astype(np.float64), contexts.owner, contexts.starts
+        d = scores.table[contexts.labels]
+        d = d - (np.add.reduceat(sizes[:, None] * d, starts) / contexts.n_rows[:, None])[owner]
+        n_scores = d.shape[1]
+        squares, fourths = np.zeros((2, len(contexts), n_scores, n_scores))
+        for j, k in combinations_with_replacement(range(n_scores), 2):
+            product = d[:, j] * d[:, k]
+            squares[:, j, k] = squares[:, k, j] = np.add.reduceat(sizes * product, starts)
+            fourths[:, j, k] = fourths[:, k, j] = np.add.reduceat(sizes * product**2, starts)
+        excess = np.ones(stack.n_features)
+        if scores.variance is not None:
+            rows = sizes * contexts.times[owner]
+            found = stack.sums_of_cells(rows * (d**2).sum(axis=1))
+            expected = stack.sums_of_cells(rows * scores.variance[contexts.labels].sum(axis=1))
+            excess = np.maximum(expected / np.maximum(found, sys.float_info.min), 1.0)
+        part = np.add.reduceat(sizes[:, None] * d, contexts.value_starts)
+        return cls(stack, squares, fourths, part, excess)
+
+    @cached_property
+    def values(self) -> "_Values":
+        """The values of all features."""
+        contexts, owner = self.stack.contexts, self.stack.contexts.value_parts.owner
+        value = contexts.values[contexts.value_starts].astype(np.int64)
+        span = int(value.max()) + 1
+        known, place = np.unique(self.stack.feature[owner] * span + value, return_inverse=True)
+        rows, n, times = contexts.value_parts.sizes, contexts.n_rows[owner], contexts.times[owner]
+        moved, diagonal = np.minimum(rows, n - rows) * times / n, np.arange(self.part.shape[1])
+
+        def total(of_part: Floats) -> Floats:
+            return np.stack([np.bincount(place, column) for column in of_part.T], axis=1)
+
+        variance, fourth = (
+            total(moved[:, None] * of[owner][:, diagonal, diagonal]) for of in (self.squares, self.fourths)
+        )
+        room = np.divide(variance**2, fourth, out=np.zeros_like(variance), where=fourth > ROUNDING * variance)
+        bounds = np.searchsorted(known, np.arange(self.stack.n_features + 1) * span)
+        return _Values(place, known % span, bounds, np.bincount(place, times * rows), room, total(times[:, None] * self.part))
+
+
+@dataclass(frozen=True)
+class _Values:
+    """The values of several features, one feature after the other."""
+
+    of_part: Positions
+    """Place of the value of each part."""
+    code: Ints
+    bounds: Positions
+    """First value of each feature, and the end of the last one."""
+    rows: Floats
+    """Rows of each value."""
+    room: Floats
+    """The effective number of rows of each value: shape (values, scores).
+
+    The squared sum of the variances of their scores, divided by the sum of their fourth moments. For two classes in
+    even shares it is the number of rows, for a rare class about its expected number. Where a value has most rows of a
+    context, the others count."""
+    deviation: Floats
+    """Sum of the scores of its rows, minus the expected sum: shape (values, scores)."""
+
+
+def _common_direction(sums: _Sums, scores: Scores) -> tuple[Floats, Floats]:
+    """P-values of the values with room together, and of those with little room."""
+    from scipy.special import chdtrc
+
+    stack, values, of_part = sums.stack, sums.values, sums.values.of_part
+    owner, rows = stack.contexts.value_parts.owner, stack.contexts.value_parts.sizes
+    part_bounds = np.searchsorted(owner, stack.bounds)
+    together, apart = np.full((2, stack.n_features), math.nan)
+    for f in range(stack.n_features):
+        own, parts, contexts = (slice(bounds[f], bounds[f + 1]) for bounds in (values.bounds, part_bounds, stack.bounds))
+        room, n_rows = values.room[own], values.rows[own]
+        tested, columns = _with_room(room, n_rows)
+        if len(tested):
+            kind = np.full(len(n_rows), -1)
+            kind[tested] = np.arange(len(tested))
+            kinds = kind[of_part[parts] - own.start]
+            table = np.zeros((contexts.stop - contexts.start, len(tested) + 1))
+            table[owner[parts] - contexts.start, kinds] = rows[parts]
+            table = table[:, :-1]
+            squares = sums.squares[contexts][:, columns[:, None], columns]
+            covariance = _covariance(stack.contexts.times[contexts], stack.contexts.n_rows[contexts], table, squares)
+            statistic, freedom = _quadratic_form(values.deviation[own][tested][:, columns].ravel(), covariance)
+            if freedom:
+                together[f] = chdtrc(freedom, statistic / sums.excess[f])
+        rare = np.argwhere((room > 0) & (room < ENOUGH))
+        if len(rare):
+            apart[f] = _rare(stack.one(f), scores, values.code[own], rare, sums.excess[f])
+    return together, apart
+
+
+def _with_room(room: Floats, n_rows: Floats) -> tuple[Positions, Positions]:
+    """The values, and the scores, that a test of a common direction keeps apart: all cells of theirs have room.
+
+    Of all choices the one with most cells. Values or scores without room count with the largest ones, whose cells
+    follow from those of the others.
     """
-    p_any, p_values = p_values_any_direction(stack), {}
-    for some in informative_tables(stack, values, labels):
-        kinds = [values[k] for k in some.features]
-        of_features = DirectionTests.of_tables(some.tables, some.times.astype(np.float64), some.owner, kinds, labels)
-        for k, tests in zip(some.features, of_features, strict=True):
-            p_values[k] = PValue(math.nan) if tests.sees_all else p_any[k], tests.frequent, tests.rare
-    return [p_values[k] for k in range(stack.n_features)]
+    by_size = np.argsort(-n_rows, kind="stable")
+    by_room = np.argsort(-room.sum(axis=0), kind="stable")
+    best: tuple[Positions, Positions] = by_size[:0], by_room[:0]
+    for n_scores in range(1, room.shape[1] + 1):
+        columns = by_room[:n_scores]
+        enough = by_size[(room[by_size][:, columns] >= ENOUGH).all(axis=1)]
+        kept = enough[:MOST_KINDS]
+        others = np.setdiff1d(by_size, kept)
+        if len(others) and room[others][:, columns].sum(axis=0).min() < ENOUGH:
+            kept = kept[1:]
+        if 1 < n_scores < room.shape[1]:
+            columns = columns[1:]
+        if len(kept) * len(columns) > len(best[0]) * len(best[1]):
+            best = kept, columns
+    return best
 
 
-def pools_contexts(n_features: int) -> bool:
-    """Whether the test that pools contexts, which needs the rows, is made for a table with this number of features."""
-    return n_features <= 11  # as many others as the deciding set has members at most
+def _covariance(times: Ints, n: Ints, table: Floats, squares: Floats) -> Floats:
+    """Covariance of the sums of scores by value, over all assignments: shape (values x scores, values x scores).
+
+    In a context of n rows, a_v with the value v, and sums q of products of the scores j and k, the covariance is
+    (a_v [v = w] - a_v a_w / n) q_jk / (n - 1).
+    """
+    n_values, n_scores = table.shape[1], squares.shape[1]
+    covariance = np.empty((n_values, n_scores, n_values, n_scores))
+    for j, k in combinations_with_replacement(range(n_scores), 2):
+        weight = times * squares[:, j, k] / (n - 1)
+        block = np.diag(weight @ table) - (table * (weight / n)[:, None]).T @ table
+        covariance[:, j, :, k] = covariance[:, k, :, j] = block
+    return covariance.reshape(n_values * n_scores, -1)
+
+
+def _quadratic_form(deviation: Floats, covariance: Floats) -> tuple[float, int]:
+    """Deviation' covariance^-1 deviation in the directions that can vary, and the number of these.
+
+    Each deviation is divided by its standard deviation first, so that the variance of a rare cell is not mistaken for
+    rounding error.
+    """
+    scale = np.sqrt(np.diagonal(covariance))
+    inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+    values, vectors = np.linalg.eigh(covariance * inverse[:, None] * inverse)
+    varies = values > ROUNDING
+    return float((((deviation * inverse) @ vectors[:, varies]) ** 2 / values[varies]).sum()), int(varies.sum())
+
+
+def _rare(contexts: Contexts, scores: Scores, codes: Ints, cells: Ints, excess: float) -> float:
+    """The smallest p-value of some sums of scores, each by value and score, times their number.
+
+    Exact for classes. Of other scores only the largest sum is drawn, which is valid: no other p-value is needed.
+    """
+    if scores.variance is None:
+        if len(codes) == 2:  # the first value determines the other
+            cells = cells[cells[:, 0] == 0]
+        return smallest_of(_exact(contexts, codes[v], scores.table[:, k] == 1) for v, k in cells.tolist()).p
+    values = np.unique(cells[:, 0])
+    pools = [_Pools.of(contexts, scores.table, codes[v]) for v in values]
+    largest = max(pools, key=lambda one: one.largest(one.observed))
+    return min(len(pools) * largest.p_value(excess), 1.0) if largest.variance.any() else math.nan
+
+
+def _exact(contexts: Contexts, value: int, has_label: Bools) -> PValue:
+    """The exact p-value of the rows of a value that have a label."""
+    of_value, of_label = contexts.values == value, has_label[contexts.labels]
+    n, a, b, both = (
+        np.bincount(contexts.owner, contexts.sizes * cells).astype(np.int64)
+        for cells in (np.ones(len(of_value)), of_value, of_label, of_value & of_label)
+    )
+    return distribution_of_contexts(n, a, b, contexts.times).p_value(int(contexts.times @ both))
+
+
+@dataclass(frozen=True)
+class _Pools:
+    """The contexts of a rare value: what its rows are drawn from."""
+
+    pools: list[Floats]
+    """The scores of the rows of each context, minus their mean; sorted, so that the order of rows does not matter."""
+    n_drawn: list[int]
+    """Rows of the value in each context."""
+    observed: Floats
+    variance: Floats
+
+    @classmethod
+    def of(cls, contexts: Contexts, scores: Floats, value: int) -> "_Pools":
+        """The contexts that hold a value."""
+        bounds, pools = np.append(contexts.starts, len(contexts.sizes)), list[tuple[list[float], int, Floats]]()
+        observed, variance = np.zeros((2, scores.shape[1]))
+        for c in np.unique(contexts.owner[contexts.values == value]).tolist():
+            cells = slice(bounds[c], bounds[c + 1])
+            pool = np.repeat(scores[contexts.labels[cells]], contexts.sizes[cells], axis=0)
+            is_mine = np.repeat(contexts.values[cells] == value, contexts.sizes[cells])
+            pool = pool - pool.mean(axis=0)
+            n, m = len(pool), int(is_mine.sum())
+            observed += pool[is_mine].sum(axis=0)
+            variance += m * (n - m) / (n * max(n - 1, 1)) * (pool**2).sum(axis=0)
+            pool = pool[np.lexsort(np.round(pool.T, 9))]
+            pools.append(([n, m, *np.round(pool[:, 0], 9).tolist()], m, pool))
+        pools.sort(key=lambda one: one[0])
+        return cls([pool for _, _, pool in pools], [m for _, m, _ in pools], observed, variance)
+
+    def largest(self, sums: Floats) -> Any:
+        """The largest of the sums, each divided by its standard deviation; over the last axis."""
+        scale = np.sqrt(self.variance)
+        return np.abs(np.divide(sums, scale, out=np.zeros_like(sums), where=scale > 0)).max(axis=-1)
+
+    def p_value(self, excess: float) -> float:
+        """Share of draws that are at least as large, the observed one included."""
+        limit, rng = self.largest(self.observed) / math.sqrt(excess) * (1 - ROUNDING), np.random.default_rng(0)
+        n_drawn = n_seen = 0
+        for n_wanted in DRAWS:
+            while n_drawn < n_wanted:
+                n = min(n_wanted - n_drawn, DRAWS[0] * 4)
+                n_seen += int(np.count_nonzero(self.largest(self._draw(rng, n)) >= limit))
+                n_drawn += n
+            if n_seen >= SEEN:
+                break
+        return (n_seen + 1) / (n_drawn + 1)
+
+    def _draw(self, rng: np.random.Generator, n_draws: int) -> Floats:
+        """The sums of draws; with replacement in large contexts, whose variance is a little larger."""
+        total = np.zeros((n_draws, len(self.variance)))
+        for pool, m in zip(self.pools, self.n_drawn, strict=True):
+            n, k = len(pool), min(m, len(pool) - m)  # the sum of the others is minus that of the rows
+            if not k:
+                continue
+            if n > 10 * k * k:
+                places = rng.integers(n, size=(n_draws, k))
+            else:
+                places = rng.random((n_draws, n)).argpartition(k - 1, axis=1)[:, :k]
+            total += pool[places].sum(axis=1) * (1 if k == m else -1)
+        return total
+
+
+def _any_direction(sums: _Sums) -> Floats:
+    """P-values of the sums of squares between the values of each context; NaN where no rows repeat."""
+    from scipy.special import gammaincc
+
+    stack, contexts, parts = sums.stack, sums.stack.contexts, sums.stack.contexts.value_parts
+    n, n_values = contexts.n_rows.astype(np.float64), np.bincount(parts.owner).astype(np.float64)
+    inverse = np.bincount(parts.owner, 1 / parts.sizes)
+    found = np.bincount(parts.owner, (sums.part**2).sum(axis=1) / parts.sizes)
+    diagonal = np.arange(sums.part.shape[1])
+    own = sums.squares[:, diagonal, diagonal]
+    total = own.sum(axis=1)
+    # of all pairs of scores: q_j q_k, q_jk^2 and the sum of x_j^2 x_k^2
+    apart, product, fourth = total**2, (sums.squares**2).sum(axis=(1, 2)), sums.fourths.sum(axis=(1, 2))
+    second = _second_moment(n, n_values, inverse, apart, product, fourth)
+    mean = (n_values - 1) * total / (n - 1)
+    is_repeated = (n_values < n) & (total > 0)
+    is_repeated &= (stack.sums(contexts.times) > 1)[stack.feature]  # in one context all directions are common
+    found, mean, variance = (
+        stack.sums(np.where(is_repeated, contexts.times * of_context, 0.0))
+        for of_context in (found, mean, np.maximum(second - mean**2, 0.0))
+    )
+    varies = variance > ROUNDING * mean**2
+    shape = np.divide(mean**2, variance, out=np.ones_like(mean), where=varies)
+    scale = np.divide(variance, mean, out=np.ones_like(mean), where=varies)
+    return np.where(varies, gammaincc(shape, found / sums.excess / scale), math.nan)
+
+
+def _second_moment(n: Floats, k: Floats, inverse: Floats, apart: Floats, product: Floats, fourth: Floats) -> Floats:
+    """Second moment, over all assignments, of the sum of squares between the k values of contexts of n rows.
+
+    The statistic is the sum over rows r and s of a_rs x_r x_s, with a_rs = 1 / (rows of the value) if r and s have the
+    same value and 0 otherwise. Its square is a sum over four rows, of which some may be the same; for each way the sum
+    of the a is multiplied by the mean of the x. ``inverse`` is the sum of 1 / (rows of the value); scores sum to 0.
+    """
+
+    def ratio(numerator: Floats, n_rows: int) -> Floats:
+        """The mean over all choices of this many distinct rows; 0 where there are not so many."""
+        choices = np.prod([n - i for i in range(n_rows)], axis=0)
+        return np.divide(numerator, choices, out=np.zeros_like(n), where=choices > 0.5)
+
+    same, two, two_crossed = ratio(fourth, 1), ratio(apart - fourth, 2), ratio(product - fourth, 2)
+    three_and_one = ratio(-fourth, 2)
+    three, three_crossed = ratio(2 * fourth - apart, 3), ratio(2 * fourth - product, 3)
+    four = ratio(apart + 2 * product - 6 * fourth, 4)
+    share_one = n - 3 * k + 2 * inverse
+    share_none = (n - k) ** 2 - 2 * (k - inverse) - 4 * share_one
+    return np.asarray(
+        inverse * same
+        + (k**2 - inverse) * two
+        + 2 * (2 * (k - inverse) * three_and_one + (k * (n - k) - 2 * (k - inverse)) * three)
+        + 2 * (k - inverse) * two_crossed
+        + 4 * share_one * three_crossed
+        + share_none * four
+    )
+
+
+def _trends(sums: _Sums, ranks: Sequence[Floats | None]) -> Floats:
+    """P-values of the sums of scores times the ranks of values; NaN for features whose values have no order."""
+    from scipy.special import chdtrc
+
+    stack, contexts, parts = sums.stack, sums.stack.contexts, sums.stack.contexts.value_parts
+    p_values = np.full(stack.n_features, math.nan)
+    ordered = [f for f, rank in enumerate(ranks) if rank is not None]
+    if not ordered:
+        return p_values
+    lengths = [0 if rank is None else len(rank) for rank in ranks]
+    table = np.concatenate([rank for rank in ranks if rank is not None])
+    starts = np.cumsum([0, *lengths])[:-1]
+    is_ordered = np.array(lengths)[stack.feature[parts.owner]] > 0
+    value = np.where(is_ordered, starts[stack.feature[parts.owner]] + contexts.values[contexts.value_starts], 0)
+    rank = table[value]
+    mean = np.bincount(parts.owner, parts.sizes * rank) / contexts.n_rows
+    moved = rank - mean[parts.owner]
+    spread = contexts.times * np.bincount(parts.owner, parts.sizes * moved**2) / np.maximum(contexts.n_rows - 1, 1)
+    deviation = stack.sums(
+        np.add.reduceat((contexts.times[parts.owner] * moved)[:, None] * sums.part, np.searchsorted(parts.owner, np.arange(len(contexts))))
+    )
+    covariance = stack.sums(spread[:, None, None] * sums.squares)
+    for f in ordered:
+        statistic, freedom = _quadratic_form(deviation[f], covariance[f])
+        if freedom:
+            p_values[f] = chdtrc(freedom, statistic / sums.excess[f])
+    return p_values
 
 
 def combine(p_values: Iterable[float]) -> float:
@@ -414,25 +436,16 @@ def combine(p_values: Iterable[float]) -> float:
     return smallest_of(PValue(p) for p in p_values).p
 
 
-def adjust_for_features(p_values: Floats, strictly: Bools | None = None) -> Floats:
-    """P-values adjusted by Benjamini and Hochberg's method, by Holm's where ``strictly``; NaNs stay NaN.
+def adjust_for_features(p_values: Floats) -> Floats:
+    """P-values adjusted by Holm's method: the smallest of n is multiplied by n, the next one by n - 1; NaNs stay NaN.
 
     Examples
     --------
     >>> adjust_for_features(np.array([0.01, np.nan, 0.04, 0.03])).tolist()
-    [0.03, nan, 0.04, 0.04]
-    >>> adjust_for_features(np.array([0.01, 0.04, 0.03]), np.array([False, True, True])).tolist()
-    [0.03, 0.06, 0.06]
+    [0.03, nan, 0.06, 0.06]
     """
     adjusted = np.full(len(p_values), np.nan)
     known = np.flatnonzero(~np.isnan(p_values))
     order = known[np.argsort(p_values[known], kind="stable")]
-    p, n = p_values[order], len(order)
-    # Textbook: scipy.stats.false_discovery_control; importing scipy.stats takes a second.
-    shared = p * (n / np.arange(1, n + 1))
-    adjusted[order] = np.minimum(np.minimum.accumulate(shared[::-1])[::-1], 1.0)
-    if strictly is not None:
-        # Holm's: the smallest of n p-values is multiplied by n, the next one by n - 1
-        strict = np.minimum(np.maximum.accumulate(p * np.arange(n, 0, -1)), 1.0)
-        adjusted[order] = np.where(strictly[order], strict, adjusted[order])
+    adjusted[order] = np.minimum(np.maximum.accumulate(p_values[order] * np.arange(len(order), 0, -1)), 1.0)
     return adjusted

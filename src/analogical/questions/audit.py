@@ -297,7 +297,7 @@ def audit(
         n_pairs=profile.n_pairs,
         n_changed=profile.n_changed,
         noise_rate=EffectSums.of(contexts).noise_rate(),
-        p_value=study.p_value(i, compared.given.columns) if len(contexts) else math.nan,
+        p_value=study.p_value(i, compared.given) if len(contexts) else math.nan,
         differences=differences,
         n_comparisons=len(others) * (1 if len(table.classes) == 2 else len(table.classes)),
         examples=evidence_of(compared, _examples(compared, limit, differences)),
@@ -343,7 +343,7 @@ def _differences(
             )
             differences.append(difference)
     p_values = np.array([difference.p_value for difference in differences], np.float64)
-    p_adjusted = adjust_for_features(p_values, np.ones(len(p_values), np.bool_)).tolist()
+    p_adjusted = adjust_for_features(p_values).tolist()
     return tuple(replace(difference, p_adjusted=p) for difference, p in zip(differences, p_adjusted, strict=True))
 
 

@@ -17,7 +17,8 @@ from analogical.columns.rules import ColumnOptions
 from analogical.count.contexts import Contexts
 from analogical.count.listing import MAX_LISTED, ListedRows, count_transitions, find_pairs
 from analogical.errors import InputError
-from analogical.study import Given, GivenColumns, Study, asked_about, check_given, study_of
+from analogical.explain import GivenColumns
+from analogical.study import Given, Study, asked_about, check_given, study_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

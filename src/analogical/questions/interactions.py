@@ -25,7 +25,8 @@ from analogical.estimate.status import Status, decide_status
 from analogical.estimate.tests import adjust_for_features
 from analogical.questions.evidence import ExampleRows, name_examples
 from analogical.questions.relevance import DEFAULT_CONFIDENCE, Settings, settings_of
-from analogical.study import Asked, Given, GivenColumns, Study, check_given, study_of
+from analogical.explain import GivenColumns
+from analogical.study import Asked, Given, Study, check_given, study_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -349,7 +350,7 @@ def interactions(
         same_as=tuple(study.name_of(context.same_as) for context in contexts),
         effect_squares=tuple(pair.effect_squares for pair in sums),
         effective_squares=np.array([pair.n_effective() for pair in sums]),
-        deciding=study.names_of(study.deciding) if asked == "auto" else (),
+        deciding=study.names_of(study.explanation.columns) if asked == "auto" else (),
         n_possible=n_possible,
         label=table.label,
         classes=table.classes,
@@ -386,9 +387,9 @@ def _choose_pairs(study: Study, pool: Sequence[int]) -> tuple[list[tuple[int, in
     if n_possible <= MAX_PAIRS:
         return list(combinations(features, 2)), n_possible
     among = set(features)
-    members = sorted({int(study.owner[c]) for c in study.deciding} & among)
+    members = sorted({int(study.owner[c]) for c in study.explanation.columns} & among)
     # those that best explain what the deciding set leaves unexplained
-    likely = study.decider.likely(study.decider.voting.follow(study.deciding), features, 2)
+    likely = study.decider.likely(study.decider.voting.follow(study.explanation.columns), features, 2)
     return sorted({*combinations(members, 2), *((i, j) for i, j in likely)}), n_possible
 
 
@@ -447,7 +448,7 @@ def _given_of_pair(study: Study, pair: tuple[int, int], given: Asked) -> GivenCo
             tuple(c for c in study.positions_of(given) if c not in pair and study.table.n_values[c] > 1)
         )
     for feature in pair:
-        same_as = study.copied(feature, study.deciding)
+        same_as = study.copied(feature, study.explanation.columns)
         if same_as is not None:
             return GivenColumns((), same_as)
-    return GivenColumns(tuple(c for c in study.deciding if int(study.owner[c]) not in pair))
+    return GivenColumns(tuple(c for c in study.explanation.columns if int(study.owner[c]) not in pair))

@@ -327,14 +327,11 @@ def settings_of(study: Study, given: Asked, confidence: float) -> Settings:
 
 def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
     """The contexts of every feature, its test and effect in these contexts, and its status."""
-    table, level, outside, explained = study.table, 1 - settings.confidence, None, None
-    deciding: tuple[int, ...] = ()
+    table, level, explained = study.table, 1 - settings.confidence, None
+    deciding: Sequence[int] = ()
     if settings.given == "auto":
-        searched, deciding = study.searched, study.deciding
-        # Holm's method: of the features that the search did not choose and that are significant by Benjamini and
-        # Hochberg's, nearly half were false on known rules (35 of 78; 9 of 491 among the chosen features).
-        outside = ~np.isin(range(study.n_features), study.owner[list(searched.columns)])
-        explained = study.decider.explained(deciding, searched.together) if deciding else None
+        deciding = study.explanation.columns
+        explained = study.explanation.explained() if deciding else None
     contexts = study.given(settings.given)
     # NaN for a constant feature or a copy
     effect, effect_low, effect_high, p_value, index, noise_rate = np.full((6, study.n_features), np.nan)
@@ -346,7 +343,7 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
         tested = study.tested(i, given)
         if tested is not None and size is not None:
             if study.duplicates == "count":
-                p_value[i] = study.p_value(i, given)
+                p_value[i] = study.p_value(i, contexts[i])
             is_significant = p_value[i] <= level
             effect[i] = max(size.effect, 0.0)
             if is_significant and effect[i] == 0:  # the test saw an effect whose size is uncertain
@@ -357,7 +354,7 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
             compared[i], points[i] = tested.n_pairs, _points(study, i, size, settings.confidence)
         if show is not None:
             show(n_done, len(testable))
-    p_adjusted = adjust_for_features(p_value, outside)
+    p_adjusted = adjust_for_features(p_value)
     return Relevance(
         names=table.names,
         status=tuple(

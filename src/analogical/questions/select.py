@@ -177,7 +177,7 @@ def select(
         k = check_whole("k", k, low=1, other=", or None for the deciding set")
     study = study_of(select, X, y, columns, without=("groups",), duplicates=duplicates, n_jobs=n_jobs)
     table, decider = study.table, study.decider
-    deciding = _deciding_steps(study)
+    deciding = study.explanation.steps()
     chosen = deciding if k is None else deciding[:k]
     if k is not None:
         chosen += _next_steps(study, chosen, min(k, study.n_features) - len(chosen))
@@ -210,12 +210,6 @@ def select(
     )
 
 
-def _deciding_steps(study: Study) -> list[Step]:
-    """The deciding set in its order: as it was searched, then the significant features that were added."""
-    added = range(len(study.searched.steps), len(study.deciding))
-    return [*study.searched.steps, *(_last_step(study, study.deciding[: n + 1], "significant") for n in added)]
-
-
 def _next_steps(study: Study, chosen: Sequence[Step], n_wanted: int) -> list[Step]:
     """The next features: those that gain enough, the others by gain, then copies, then constant features."""
     steps = list[Step]()
@@ -232,14 +226,14 @@ def _next_steps(study: Study, chosen: Sequence[Step], n_wanted: int) -> list[Ste
         is_copy = study.copied(feature, [*members, *taken]) is not None
         (copies if is_copy else taken).append(feature)
     constant = sorted(set(range(study.n_features)) - set(_varying(study)))
-    value = study.decider.voting.follow(members, study.searched.together).value
+    value = study.decider.voting.follow(members, study.explanation.together).value
     left = [Step(f, gains.get(f, 0.0), value, "next") for f in [*taken, *copies, *constant]]
     return [*steps, *left][:n_wanted]
 
 
 def _last_step(study: Study, members: Sequence[int], why: Why) -> Step:
     """The last member, with its gain over those before it."""
-    before, after = (study.decider.voting.follow(m, study.searched.together).value for m in (members[:-1], members))
+    before, after = (study.decider.voting.follow(m, study.explanation.together).value for m in (members[:-1], members))
     return Step(members[-1], after - before, after, why)
 
 
@@ -248,7 +242,7 @@ def _gains_over(study: Study, members: Sequence[int]) -> dict[int, float]:
     voting, need = study.decider.voting, study.decider.need
     inside = {int(study.owner[c]) for c in members}
     outside = [f for f in _varying(study) if f not in inside]
-    gains = voting.gains(voting.follow(members, study.searched.together), outside)
+    gains = voting.gains(voting.follow(members, study.explanation.together), outside)
     return {
         f: 0.0 if gain >= need and study.copied(f, members) is not None else gain for f, gain in sorted(gains.items())
     }
