@@ -2,14 +2,14 @@
 
 **Contexts see what acts together, subtraction what adds up.** A feature is compared among rows that agree on the
 features that it acts with and on the other members of the explanation, those first that say most about it, as long as
-there are enough rows for each combination of values. Members for which there is no room are *subtracted*: the label of a
-row less its prediction from them is a number, and that number is compared. So an explanation is never full.
+there are enough rows for each combination of values. Members for which there is no room are *subtracted*: the label of
+a row less its prediction from them is a number, and that number is compared. So an explanation is never full.
 
 **Search.** It begins with the features that the votes choose (``search``). Then the feature with the smallest p-value
-given the explanation joins it, if that is significant among all features. If none is, all pairs of features are screened
-on what the explanation leaves of the label, and a pair joins if one of the two is significant given the other, among all
-pairs. At the end members that are not significant given the others leave, one after the other: what is left is the
-explanation, and its members are the effects.
+given the explanation joins it, if that is significant among all features. If none is, all pairs of features are
+screened on what the explanation leaves of the label, and a pair joins if one of the two is significant given the other,
+among all pairs. At the end members that are not significant given the others leave, one after the other: what is left
+is the explanation, and its members are the effects.
 """
 
 import math
@@ -107,7 +107,7 @@ class Explanation:
         return self.decider.ordered(self.columns, {f: p for f in self.features if (p := self.partners(f))})
 
     def given_of(self, feature: int) -> GivenColumns:
-        """What a feature is compared given: its partners, and members while there is room; the others are subtracted."""
+        """What a feature is compared given: partners, and members while there is room; the others are subtracted."""
         same_as = self.study.copied(feature, self.columns)
         if same_as is not None:
             return GivenColumns((), same_as)
@@ -184,11 +184,11 @@ class Explanation:
             return False
         n_pairs = math.comb(len(tried), 2)
         least = NormalDist().inv_cdf(1 - LEVEL / n_pairs)
-        left = study.left(self.terms())
+        left, variance = study.left(self.terms())
         some = evenly(len(rows.codes), SCREENED_ROWS[2])
-        weights = rows.weights_or_ones()[some, None]
+        weights = rows.weights_or_ones()[some, None].astype(np.float64)
         pairs = screen_pairs(
-            rows.codes[some][:, tried], rows.n_values[tried], weights * left.table[some], weights * left.variance[some]
+            rows.codes[some][:, tried], rows.n_values[tried], weights * left[some], weights * variance[some]
         )
         for z, (a, b) in pairs:
             part = tuple(sorted((tried[a], tried[b])))

@@ -64,7 +64,8 @@ FEWEST = 10
 COPY = 0.08
 """A feature is a copy of a member that leaves less than this share of its entropy: no test can tell them apart."""
 MOST_TRIED = 60
-"""Outside features tried in the place of a member, those with the largest gain first: time on wide tables. With 20, the verdicts on 120 known rules on real features are the same."""
+"""Outside features tried in the place of a member, those with the largest gain first: time on wide tables. With 20, the
+verdicts on 120 known rules on real features are the same."""
 MOST_STAND_INS = 3
 """Largest number of stand-ins listed for a member."""
 ROWS_PER_CELL = 3.0

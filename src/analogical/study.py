@@ -230,7 +230,9 @@ class Study:
         return as_html(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("decider", "explanation")}  # they cannot be pickled
+        return {
+            name: value for name, value in vars(self).items() if name not in ("decider", "explanation")
+        }  # they cannot be pickled
 
     def once(self, question: Hashable, find: Callable[[], Answer]) -> Answer:
         """The answer to a question, computed when it is first asked."""
@@ -383,21 +385,19 @@ class Study:
         labels = np.bincount(np.unique(context * rows.n_labels + rows.labels) // rows.n_labels, minlength=len(cells))
         kept = np.flatnonzero(labels[context] > 1)
         kept = kept[np.lexsort((rows.codes[kept, feature], context[kept]))]
-        contexts = contexts_of_cells(
-            context[kept], rows.codes[kept, feature], kept, rows.weights_or_ones()[kept]
-        )[0]
+        contexts = contexts_of_cells(context[kept], rows.codes[kept, feature], kept, rows.weights_or_ones()[kept])[0]
         if not len(contexts):
             return math.nan
-        return float(p_values_of(Stack.of([contexts]), self.left(given.terms), [self.ranks(feature)])[0])
+        return float(p_values_of(Stack.of([contexts]), Scores(*self.left(given.terms)), [self.ranks(feature)])[0])
 
-    def left(self, terms: tuple[tuple[int, ...], ...]) -> Scores:
-        """What some terms leave of the label of each row."""
+    def left(self, terms: tuple[tuple[int, ...], ...]) -> tuple[Floats, Floats]:
+        """What some terms leave of the label of each row, and the variance that is expected."""
         return self.once(("left", terms), lambda: self._left(terms))
 
-    def _left(self, terms: tuple[tuple[int, ...], ...]) -> Scores:
+    def _left(self, terms: tuple[tuple[int, ...], ...]) -> tuple[Floats, Floats]:
         classes = self.scores.table[self.rows.labels]
         fitted_on = evenly(len(self.rows.codes), SEARCH_ROWS)
-        return Scores(*what_is_left([self._term(term) for term in terms], classes, self.rows.weights, fitted_on))
+        return what_is_left([self._term(term) for term in terms], classes, self.rows.weights, fitted_on)
 
     def _term(self, features: tuple[int, ...]) -> Term:
         """A term of a fit: numbers in eight bins, with their ranks."""

@@ -1,8 +1,8 @@
 """What some features leave of the label: an additive fit, and for each row the label less its prediction.
 
-A class is fitted by a logistic regression on the values of features, and of pairs and threes that act together; of
-several classes each against the others. The prediction of a row is corrected for its own label: with leverage h, what is
-left is (y - p) / (1 - h), as if the row had been left out of the fit (to first order).
+A class is fitted by a logistic regression on the values of features, and of features that act together; of several
+classes each against the others. The prediction of a row is corrected for its own label: with leverage h, what is left
+is (y - p) / (1 - h), as if the row had been left out of the fit (to first order).
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ RIDGE = 0.1
 """Penalty of a squared coefficient: hardly any; it keeps the coefficients of values with a single label finite."""
 FEWEST = 5.0
 RAREST = 0.004
-"""A value with fewer rows, or a smaller share of them, has no coefficient of its own, but one with other such values."""
+"""A value with fewer rows, or a smaller share of them, shares its coefficient with other such values."""
 MOST_LEVERAGE = 0.95
 STEPS = 12
 """Largest number of Newton's steps; four or five are usual."""
@@ -101,7 +101,9 @@ def what_is_left(
     return left, expected
 
 
-def _newton(w: Floats, parts: Iterator[tuple[Floats, Floats, Floats]] | list[tuple[Floats, Floats, Floats]]) -> tuple[Floats, Floats]:
+def _newton(
+    w: Floats, parts: Iterator[tuple[Floats, Floats, Floats]] | list[tuple[Floats, Floats, Floats]]
+) -> tuple[Floats, Floats]:
     """One step from the coefficients w, and the inverse of the penalized information."""
     penalty = np.full(len(w), RIDGE)
     penalty[0] = 1e-6

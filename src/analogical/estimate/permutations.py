@@ -26,6 +26,7 @@ __all__ = [
     "smallest_of",
 ]
 
+
 @dataclass(frozen=True)
 class PValue:
     """A p-value, and the smallest one that is possible with these numbers of rows by value and label."""

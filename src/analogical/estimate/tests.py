@@ -16,8 +16,8 @@ cancel.
 of Light and Margolin (1971). Its mean and variance over all assignments are exact, and determine a gamma distribution.
 It needs repeated rows, and sees an exclusive or.
 
-*Rare values.* These approximations need enough rows of each value (see ``rooms``). For a value with fewer, the sum of its
-scores has its own p-value: exact for classes, by random draws from its contexts for other scores.
+*Rare values.* These approximations need enough rows of each value. For a value with fewer, the sum of its scores has
+its own p-value: exact for classes, by random draws from its contexts for other scores.
 """
 
 import math
@@ -39,6 +39,9 @@ __all__ = ["Scores", "Tested", "adjust_for_features", "combine", "p_values_of", 
 ENOUGH = 5.0 - 1e-9
 """Rows that a value needs for the smooth tests, counted as rows of the rarer label: Cochran's rule of five; less the
 rounding of sums, whose order must not matter."""
+EXACT = 100.0
+"""Rows up to which two values and two classes have their exact p-value: with 5 a chi-square tail of .0001 stands for a
+probability seven times as large, with 25 twice, with 100 1.3 times (upper tail of a Poisson number)."""
 MOST_KINDS = 8
 """Values, and classes, in the test of a common direction; the rarest of more count as one: time and memory."""
 DRAWS = (500, 10_000, 200_000)
@@ -154,7 +157,8 @@ class _Sums:
         )
         room = np.divide(variance**2, fourth, out=np.zeros_like(variance), where=fourth > ROUNDING * variance)
         bounds = np.searchsorted(known, np.arange(self.stack.n_features + 1) * span)
-        return _Values(place, known % span, bounds, np.bincount(place, times * rows), room, total(times[:, None] * self.part))
+        n_rows, deviation = np.bincount(place, (times * rows).astype(np.float64)), total(times[:, None] * self.part)
+        return _Values(place, known % span, bounds, n_rows, room, deviation)
 
 
 @dataclass(frozen=True)
@@ -187,9 +191,12 @@ def _common_direction(sums: _Sums, scores: Scores) -> tuple[Floats, Floats]:
     part_bounds = np.searchsorted(owner, stack.bounds)
     together, apart = np.full((2, stack.n_features), math.nan)
     for f in range(stack.n_features):
-        own, parts, contexts = (slice(bounds[f], bounds[f + 1]) for bounds in (values.bounds, part_bounds, stack.bounds))
+        all_bounds = values.bounds, part_bounds, stack.bounds
+        own, parts, contexts = (slice(bounds[f], bounds[f + 1]) for bounds in all_bounds)
         room, n_rows = values.room[own], values.rows[own]
-        tested, columns = _with_room(room, n_rows)
+        is_one_cell = scores.variance is None and room.shape == (2, 1) and room.min() < EXACT
+        enough = EXACT if is_one_cell else ENOUGH
+        tested, columns = _with_room(room, n_rows, enough)
         if len(tested):
             kind = np.full(len(n_rows), -1)
             kind[tested] = np.arange(len(tested))
@@ -202,13 +209,13 @@ def _common_direction(sums: _Sums, scores: Scores) -> tuple[Floats, Floats]:
             statistic, freedom = _quadratic_form(values.deviation[own][tested][:, columns].ravel(), covariance)
             if freedom:
                 together[f] = chdtrc(freedom, statistic / sums.excess[f])
-        rare = np.argwhere((room > 0) & (room < ENOUGH))
+        rare = np.argwhere((room > 0) & (room < enough))
         if len(rare):
             apart[f] = _rare(stack.one(f), scores, values.code[own], rare, sums.excess[f])
     return together, apart
 
 
-def _with_room(room: Floats, n_rows: Floats) -> tuple[Positions, Positions]:
+def _with_room(room: Floats, n_rows: Floats, enough_rows: float) -> tuple[Positions, Positions]:
     """The values, and the scores, that a test of a common direction keeps apart: all cells of theirs have room.
 
     Of all choices the one with most cells. Values or scores without room count with the largest ones, whose cells
@@ -219,10 +226,10 @@ def _with_room(room: Floats, n_rows: Floats) -> tuple[Positions, Positions]:
     best: tuple[Positions, Positions] = by_size[:0], by_room[:0]
     for n_scores in range(1, room.shape[1] + 1):
         columns = by_room[:n_scores]
-        enough = by_size[(room[by_size][:, columns] >= ENOUGH).all(axis=1)]
+        enough = by_size[(room[by_size][:, columns] >= enough_rows).all(axis=1)]
         kept = enough[:MOST_KINDS]
         others = np.setdiff1d(by_size, kept)
-        if len(others) and room[others][:, columns].sum(axis=0).min() < ENOUGH:
+        if len(others) and room[others][:, columns].sum(axis=0).min() < enough_rows:
             kept = kept[1:]
         if 1 < n_scores < room.shape[1]:
             columns = columns[1:]
@@ -352,7 +359,7 @@ def _any_direction(sums: _Sums) -> Floats:
 
     stack, contexts, parts = sums.stack, sums.stack.contexts, sums.stack.contexts.value_parts
     n, n_values = contexts.n_rows.astype(np.float64), np.bincount(parts.owner).astype(np.float64)
-    inverse = np.bincount(parts.owner, 1 / parts.sizes)
+    inverse = np.bincount(parts.owner, 1.0 / parts.sizes).astype(np.float64)
     found = np.bincount(parts.owner, (sums.part**2).sum(axis=1) / parts.sizes)
     diagonal = np.arange(sums.part.shape[1])
     own = sums.squares[:, diagonal, diagonal]
@@ -370,7 +377,7 @@ def _any_direction(sums: _Sums) -> Floats:
     varies = variance > ROUNDING * mean**2
     shape = np.divide(mean**2, variance, out=np.ones_like(mean), where=varies)
     scale = np.divide(variance, mean, out=np.ones_like(mean), where=varies)
-    return np.where(varies, gammaincc(shape, found / sums.excess / scale), math.nan)
+    return np.asarray(np.where(varies, gammaincc(shape, found / sums.excess / scale), math.nan))
 
 
 def _second_moment(n: Floats, k: Floats, inverse: Floats, apart: Floats, product: Floats, fourth: Floats) -> Floats:
@@ -420,9 +427,8 @@ def _trends(sums: _Sums, ranks: Sequence[Floats | None]) -> Floats:
     mean = np.bincount(parts.owner, parts.sizes * rank) / contexts.n_rows
     moved = rank - mean[parts.owner]
     spread = contexts.times * np.bincount(parts.owner, parts.sizes * moved**2) / np.maximum(contexts.n_rows - 1, 1)
-    deviation = stack.sums(
-        np.add.reduceat((contexts.times[parts.owner] * moved)[:, None] * sums.part, np.searchsorted(parts.owner, np.arange(len(contexts))))
-    )
+    of_part = (contexts.times[parts.owner] * moved)[:, None] * sums.part
+    deviation = stack.sums(np.add.reduceat(of_part, np.searchsorted(parts.owner, np.arange(len(contexts)))))
     covariance = stack.sums(spread[:, None, None] * sums.squares)
     for f in ordered:
         statistic, freedom = _quadratic_form(deviation[f], covariance[f])

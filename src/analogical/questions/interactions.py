@@ -23,9 +23,9 @@ from analogical.errors import InputError
 from analogical.estimate.interactions import SquareSums, noise_index, rank_pairs, sum_pairs
 from analogical.estimate.status import Status, decide_status
 from analogical.estimate.tests import adjust_for_features
+from analogical.explain import GivenColumns
 from analogical.questions.evidence import ExampleRows, name_examples
 from analogical.questions.relevance import DEFAULT_CONFIDENCE, Settings, settings_of
-from analogical.explain import GivenColumns
 from analogical.study import Asked, Given, Study, check_given, study_of
 
 if TYPE_CHECKING:

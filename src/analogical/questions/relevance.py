@@ -328,7 +328,7 @@ def settings_of(study: Study, given: Asked, confidence: float) -> Settings:
 def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
     """The contexts of every feature, its test and effect in these contexts, and its status."""
     table, level, explained = study.table, 1 - settings.confidence, None
-    deciding: Sequence[int] = ()
+    deciding = list[int]()
     if settings.given == "auto":
         deciding = study.explanation.columns
         explained = study.explanation.explained() if deciding else None
