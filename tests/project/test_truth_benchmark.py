@@ -128,6 +128,70 @@ def test_halves_of_the_values_are_never_all_rows(cases):
             assert 0 < bits.mean() < 1
 
 
+def test_long_rules_have_a_neighbour_beside_every_feature(cases):
+    found = {case.setting: case for case in cases.long_cases([0], settings=list(cases.LONG))}
+    assert list(found) == list(cases.LONG)
+    for setting, case in found.items():
+        assert f"{len(case.X):,} rows" in setting
+        assert sorted(case.X) == sorted([*case.true, *(f"beside {name}" for name in case.true)])
+        for name in case.true:
+            beside = f"beside {name}"
+            if case.X[name].dtype.kind == "f":
+                tie = np.corrcoef(case.X[name], case.X[beside])[0, 1]
+            else:
+                n_values = case.X[name].nunique()
+                tie = 1 - (case.X[name] != case.X[beside]).mean() * n_values / (n_values - 1)
+            assert tie == pytest.approx(cases.NEIGHBOUR, abs=0.08), (setting, name)
+        assert np.log(case.shares[:, 1] / case.shares[:, 0]).std() == pytest.approx(cases.STRENGTH)
+    assert {len(case.true) for case in found.values()} == {4, 5, 6, 7, 8}
+
+
+def test_exclusive_or_beside_numbers_is_stronger_than_each_of_them(cases):
+    case = next(cases.long_cases([0], settings=["exclusive or beside 4, 8,000 rows"]))
+    assert case.true[:2] == ("a", "b")
+    log_odds = np.log(case.shares[:, 1] / case.shares[:, 0])
+    odd = 2 * (codes(case, "a") ^ codes(case, "b")) - 1
+    terms = np.column_stack([np.ones(len(odd)), odd, case.X[list(case.true[2:])]])
+    weights, rest = np.linalg.lstsq(terms, log_odds)[:2]
+    assert rest == pytest.approx(0, abs=1e-9)
+    assert weights[1] / weights[2:] == pytest.approx([1.5] * 4)
+    assert abs(np.corrcoef(codes(case, "a"), case.y)[0, 1]) < 0.05
+
+
+def test_long_rules_on_real_features_read_six_or_nine(real):
+    settings = list(real.LONG_RULES)
+    found = list(real.long_cases([0], settings=settings, tables=["compas", "vehicle", "vote", "car"]))
+    # vote has too few rows, car no column more than six, compas none more than nine.
+    shapes = [(case.table, len(case.true)) for case in found]
+    assert shapes == [*[("compas", 6), ("vehicle", 6)] * 2, *[("vehicle", 9)] * 2]
+    assert {case.kind for case in found} == {"long"}
+    assert len({case.name for case in found}) == len(found)
+    for case in found:
+        assert len(set(case.true)) == len(case.true)
+        seen = np.column_stack([real.values_seen_by_rule(case.X[name]) for name in case.true])
+        place = np.unique(seen, axis=0, return_inverse=True)[1].ravel()
+        mean = np.bincount(place, case.shares[:, 1]) / np.bincount(place)
+        np.testing.assert_allclose(mean[place], case.shares[:, 1])
+
+
+def test_mixed_features_are_those_of_blesch_watson_and_wright(cases):
+    found = {case.setting: case for case in cases.blesch_cases([0])}
+    assert list(found) == [f"{k} levels, {n} rows" for k in (5, 3) for n in ("300", "1,000", "3,000")]
+    for case in found.values():
+        assert case.shares.min(axis=1).mean() == pytest.approx(cases.WRONG_AT_BEST, abs=1e-6)
+        assert [int(name.split()[1]) for name in case.true] == [2, 4, 6, 8, 10, 12]
+    case = found["5 levels, 3,000 rows"]
+    for i in range(1, 9, 2):
+        assert case.X[f"number {i}"].corr(case.X[f"number {i + 1}"]) == pytest.approx(0.8, abs=0.03)
+    assert set(case.X["category 9"].value_counts()) == {600}
+    outer = [np.where(case.X[f"number {i}"].abs() > 0.6745, -1, 1) for i in (6, 8)]
+    levels = [codes(case, f"category {i}") / 2 - 1 for i in (10, 12)]
+    terms = np.column_stack([case.X[["number 2", "number 4"]], *outer, *levels])
+    weights, rest = np.linalg.lstsq(terms, np.log(case.shares[:, 1] / case.shares[:, 0]))[:2]
+    assert rest == pytest.approx(0, abs=1e-9)
+    assert weights / weights[0] == pytest.approx([1, 3, 1, 3, 1, 3])
+
+
 def test_missing_data_is_said_in_one_line(cases, tmp_path, monkeypatch):
     monkeypatch.delenv("ANALOGICAL_DATA", raising=False)
     with pytest.raises(FileNotFoundError, match=r"let ANALOGICAL_DATA name the folder that holds real/\."):
