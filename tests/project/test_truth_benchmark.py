@@ -348,6 +348,21 @@ def test_every_rival_scores_every_feature_of_an_easy_table(benchmark, cases):
         assert called in (None, {"a"})
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_conditional_randomization_takes_words_numbers_rare_values_and_many_classes(benchmark, cases):
+    pytest.importorskip("hidimstat")
+    case = made(cases, "four classes")
+    X = case.X[["a", "noise 1"]].iloc[:400].assign(number=np.arange(400.0) % 7, name=[f"n{i}" for i in range(400)])
+    X.loc[0, "number"] = np.nan
+    a = (codes(case, "a") == 0)[:400]
+    for y in (a.astype(int), np.where(a, 2, np.arange(400) % 2)):
+        scores, called = benchmark.METHODS["D0CRT"].run(X, y)
+        assert list(scores) == list(X)
+        assert max(scores, key=scores.get) == "a"
+        assert "a" in called
+        assert not called & {"name", "noise 1"}
+
+
 def test_features_without_a_place_in_our_order_are_last(benchmark):
     X = pd.DataFrame({name: [0] for name in "abc"})
     assert sys.modules["methods"].from_order(X, ["b", "a"]) == {"a": -1, "b": 0, "c": -3}
