@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -315,16 +316,20 @@ def test_what_was_measured_is_not_measured_again(oracle, cases, tmp_path, monkey
 def test_page_says_what_was_called_in_every_case(oracle, cases, tmp_path):
     oracle.measure(cases.synthetic_cases([0], settings=["noise of 5 values"]), ["knows", "fails", "scores"], tmp_path)
     nothing_true = made(cases, "noise of 5 values", 1)
-    nothing_true = nothing_true.__class__(**{**vars(nothing_true), "name": "z", "kind": "shuffled", "true": ()})
+    nothing_true = replace(nothing_true, name="z", kind="shuffled", setting="shuffled", true=())
     oracle.measure([nothing_true], ["knows", "fails", "scores"], tmp_path)
     assert "z" not in oracle.load(tmp_path)["answers"]["scores"]
     text = oracle.page(oracle.load(tmp_path))
-    assert "answered: 0 real, 1 synthetic, 1 shuffled." in text
-    assert "| knows | – | – | – | 1.000 | 0.667 | 0.333 | 1.000 |" in text
-    assert "| scores | – | – | – | 0.556 | – | – | – |" in text  # (1 + 3/9 + 3/9) / 3
+    assert "answered: 0 real, 1 synthetic, 0 long, 0 blesch, 1 shuffled." in text
+    assert "| knows | – | 0.667 / 0.333 | – | – | 1.000 |" in text
+    assert "### Synthetic (1 cases)" in text
+    assert "| knows | 1.000 | 0.667 | 0.333 |" in text
+    assert "| scores | 0.556 | – | – |" in text  # (1 + 3/9 + 3/9) / 3
+    assert "| shuffled | knows | 1 | – | – | 1.000 |" in text
     assert "- knows: z (" in text
-    assert "| noise of 5 values, seed 0 | 2,000 | 9 | 1.00 | a, b, c |" in text
-    assert "**noise 1**" in text
+    every = oracle.answers_page(oracle.load(tmp_path))
+    assert "| noise of 5 values, seed 0 | 2,000 | 9 | 1.00 | a, b, c |" in every
+    assert "**noise 1**" in every
     assert "- fails, noise of 5 values, seed 0: ValueError: too hard" in text
 
 
@@ -332,9 +337,41 @@ def test_means_are_over_the_cases_that_all_methods_have_answered(oracle, cases, 
     both = ["noise of 5 values", "labels without noise"]
     oracle.measure(cases.synthetic_cases([0], settings=both), ["knows"], tmp_path)
     oracle.measure(cases.synthetic_cases([0], settings=both[:1]), ["scores"], tmp_path)
+    oracle.measure(cases.blesch_cases([0], settings=["3 levels, 300 rows"]), ["knows"], tmp_path)
     content = oracle.load(tmp_path)
     assert oracle.common_cases(content, "synthetic") == ["noise of 5 values, seed 0"]
-    assert oracle.own_means(content, "knows").startswith("All its 2 synthetic cases: average precision 1.000, power")
+    assert oracle.common_cases(content, "blesch") == ["3 levels, 300 rows, seed 0"]  # only one method was asked
+    assert "| synthetic | knows | 2 | 1.000 ± 0.000 | 0.667 ± 0.000 | 0.333 ± 0.000 |" in oracle.own_table(content)
+
+
+def test_standard_errors_are_those_of_the_mean(oracle):
+    cases = {f"case {i}": {"true": ["a", "b"]} for i in range(3)}
+    called = [["a", "b"], ["a"], ["a"]]
+    said = {name: {"called": names} for name, names in zip(cases, called, strict=True)}
+    content = {"cases": cases, "answers": {"knows": said}}
+    assert oracle.with_error(content, "knows", cases, oracle.power) == "0.667 ± 0.167"  # .5 / sqrt(3) / sqrt(3)
+    assert oracle.with_error(content, "knows", list(cases)[:1], oracle.power) == "1.000"
+    assert oracle.with_error(content, "knows", [], oracle.power) == "–"
+
+
+def test_an_exclusive_or_is_found_if_both_of_its_features_are(oracle):
+    case = {"true": ["a", "b", "c"]}
+    assert oracle.both_found(case, {"called": ["b", "a"]}) == 1
+    assert oracle.both_found(case, {"called": ["a", "c"]}) == 0
+    assert oracle.both_found(case, {}) is None
+
+
+def test_again_forgets_what_these_methods_said_about_these_kinds(oracle):
+    cases = {"x, seed 0": {"kind": "long"}, "x, seed 4": {"kind": "long"}, "y": {"kind": "real"}}
+    content = {"machine": "", "cases": cases, "answers": {m: {n: {} for n in cases} for m in ("knows", "fails")}}
+    kept = oracle.forget(content, ["knows"], ["long", "blesch"])["answers"]
+    assert {method: list(said) for method, said in kept.items()} == {"knows": ["y"], "fails": list(cases)}
+
+
+def test_every_setting_is_in_one_group(oracle, cases):
+    grouped = [setting for settings in oracle.GROUPS.values() for setting in settings]
+    settings = [*cases.RULES, *cases.SETTINGS, *cases.LONG, *cases.LONG_RULES, *cases.BLESCH]
+    assert sorted(grouped) == sorted(settings)
 
 
 def test_every_rival_scores_every_feature_of_an_easy_table(benchmark, cases):
