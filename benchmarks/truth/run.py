@@ -97,6 +97,8 @@ def answer(method: str, case: Case) -> dict[str, Any]:
         with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore")
             scores, called = METHODS[method].run(case.X, case.y)
+    except ImportError:  # says nothing about the method
+        raise
     except Exception as error:  # a method that fails on a case is a result, too
         found["error"] = f"{type(error).__name__}: {error}"[:200]
         scores, called = dict.fromkeys(case.X, 0.0), set() if METHODS[method].has_verdicts else None

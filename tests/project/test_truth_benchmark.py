@@ -313,6 +313,16 @@ def test_what_was_measured_is_not_measured_again(oracle, cases, tmp_path, monkey
     assert oracle.load(tmp_path) == content
 
 
+def test_a_library_that_is_missing_is_not_recorded_as_a_failure(oracle, cases, tmp_path, monkeypatch):
+    def imports(X, y):
+        raise ModuleNotFoundError("No module named 'boruta'")
+
+    monkeypatch.setitem(oracle.METHODS, "fails", oracle.METHODS["fails"].__class__(imports, "it imports.", True))
+    with pytest.raises(ModuleNotFoundError):
+        oracle.measure(cases.blesch_cases([0], settings=["3 levels, 300 rows"]), ["fails"], tmp_path)
+    assert oracle.load(tmp_path)["answers"] == {}
+
+
 def test_page_says_what_was_called_in_every_case(oracle, cases, tmp_path):
     oracle.measure(cases.synthetic_cases([0], settings=["noise of 5 values"]), ["knows", "fails", "scores"], tmp_path)
     nothing_true = made(cases, "noise of 5 values", 1)
