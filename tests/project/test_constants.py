@@ -64,7 +64,7 @@ KINDS = {
     "formats: how cells, files, dates, names of columns and servers are recognised": """
         cli.options: LABELS
         columns.columns: DAY_NUMBERS MISSING NO_CODES
-        columns.rules: GROUP_NAME ID_NAME
+        columns.rules: COUNT_NAME GROUP_NAME ID_NAME PERSONS
         columns.treating: PARTS WEEKDAYS
         io.files: NA
         io.text: SEPARATORS

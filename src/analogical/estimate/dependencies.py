@@ -20,6 +20,7 @@ from analogical._types import CodedRows, Codes, Floats, Ints, Positions
 from analogical.count.given import RowContexts, tables_given
 from analogical.count.groups import equal_columns, number_groups
 from analogical.estimate.sizes import ROUNDING
+from analogical.estimate.status import LEVEL
 
 __all__ = [
     "FEWEST_ROWS",
@@ -73,8 +74,6 @@ def explained_by_chance(rows: CodedRows, feature: int, n_values: int) -> float:
     return (np.count_nonzero(sizes) - 1) * (n_values - 1) / (2 * sizes.sum() * whole) if whole > 0 else 0.0
 
 
-CHANCE = 0.05
-"""Significance level of a dependency, over all candidates: an unrelated column would pass its tests less often."""
 N_HEAD = 1_000
 """Rows on which a dependency is tried before all rows: time."""
 MAX_ONE = 30_000
@@ -193,7 +192,7 @@ class _Search:
     def by_one(self, columns: Positions) -> Iterator[Determined]:
         """All dependencies on one column."""
         n_candidates = len(columns) - 1
-        needed = math.log(max(n_candidates, 1) / CHANCE)
+        needed = math.log(max(n_candidates, 1) / LEVEL)
         for i in columns.tolist():
             targets = self._determined((i,), columns[columns != i], needed)
             yield from self._supported((i,), targets, n_candidates)
@@ -204,7 +203,7 @@ class _Search:
         n_known = np.bincount([one.column for one in by_one], minlength=self.rows.n_features)
         for a, b in combinations(columns.tolist(), 2):
             others = columns[(columns != a) & (columns != b)]
-            for target in self._determined((a, b), others, math.log(1 / CHANCE)):
+            for target in self._determined((a, b), others, math.log(1 / LEVEL)):
                 if target not in alone[a] and target not in alone[b]:
                     n_candidates = math.comb(len(columns) - 1 - int(n_known[target]), 2)
                     yield from self._supported((a, b), [target], n_candidates)
@@ -232,7 +231,7 @@ class _Search:
         starts = np.delete(np.arange(len(ordered.order)), ordered.repeats + 1)
         sizes = np.add.reduceat(self.rows.weights_or_ones()[ordered.order], starts)
         size, times = np.unique(sizes, return_counts=True)
-        needed = math.log(max(n_candidates, 1) / CHANCE)
+        needed = math.log(max(n_candidates, 1) / LEVEL)
         supported = []
         for target in targets:
             shares = self._shares(target)
