@@ -33,6 +33,7 @@ from analogical.estimate.dependencies import (
     remaining_entropies,
 )
 from analogical.estimate.groups import group_p_value, varies_within_groups
+from analogical.estimate.repeats import count_copies, find_unit
 from analogical.estimate.sizes import EffectSums, Size, measure_size_of_groups, measure_sizes
 from analogical.estimate.status import LEVEL
 from analogical.estimate.tests import Tested, adjust_for_features, pools_contexts, test_stack
@@ -257,10 +258,19 @@ class Study:
         """What was done to the table before counting, and which columns predict the label nearly alone."""
         if self.table.label_meaning is None:
             return self.table.notes
+        notes, raw = list(self.table.notes), self.table.raw
         leaks = find_leaks(self.table.coded) | dict(self.table.watched)
         shares = tuple(100 if share == 1 else min(99, round(100 * share)) for _, share in sorted(leaks.items()))
         names = tuple(self.table.names[i] for i in sorted(leaks))
-        return (*self.table.notes, Note("leak", names, shares)) if leaks else self.table.notes
+        notes += [Note("leak", names, shares)] if leaks else []
+        if raw is not None and self.duplicates == "count":
+            n_copies = count_copies(raw)
+            if n_copies:
+                notes.append(Note("copies", (), (n_copies, len(raw.codes))))
+            elif (unit := find_unit(raw, self.n_rows)) is not None:
+                notes = [note for note in notes if note.kind != "looks-like-groups"]  # one by its name only
+                notes.append(Note("looks-like-groups", (unit.name,), unit.sizes, words=unit.constant))
+        return tuple(notes)
 
     @cached_property
     def counts(self) -> PairCounts:

@@ -148,7 +148,8 @@ def units(columns, **options):
         ("patientId", FIVE_EACH, True),
         ("CUSTOMER NO", FIVE_EACH, True),
         ("id", FIVE_EACH, True),
-        ("Students", FIVE_EACH, True),
+        ("Students", FIVE_EACH, False),  # how many there are
+        ("students_no", FIVE_EACH, True),
         ("age", FIVE_EACH, False),
         ("grid", FIVE_EACH, False),
         ("customer segment", FIVE_EACH, False),  # a property of a customer

@@ -55,7 +55,7 @@ KINDS = {
     "words": """
         columns.frames: FAR_DATES
         outside.encoding: CHANGED
-        show.notes: NOTES
+        show.notes: DOUBTS NOTES
         show.relevance: MIXED NOT_ADJUSTED NOT_CAUSES PAPER_STATUSES ROW_NAMES SMALL STATUSES
         show.selection: REASONS
         show.views: QUESTIONS

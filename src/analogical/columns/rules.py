@@ -46,7 +46,7 @@ COUNT_NAME = re.compile(
 )
 """Names of columns of whole numbers that count the rows."""
 GROUP_NAME = re.compile(
-    rf"(^|[^a-z])(id|uid|uuid|guid|identifier|({PERSONS}s?([^a-z]*(id|no|nr|num|number|key|code|name))?))$",
+    rf"(^|[^a-z])(id|uid|uuid|guid|identifier|{PERSONS}(s?[^a-z]*(id|no|nr|num|number|key|code|name))?)$",
     re.IGNORECASE,
 )
 """Names of columns that say whom a row is about; their last words decide."""
@@ -188,8 +188,7 @@ class Rules:
             return share >= MOSTLY
         if column.kind != "whole" or share < NEARLY_ALL:
             return share >= NEARLY_ALL
-        ends = (column.values[0], column.values[-1]) if column.is_sorted else column.values
-        return counts_rows(name, len(column.values), min(ends), max(ends))
+        return counts_rows(name, len(column.values), *ends_of(column))
 
     def bin_rule_of(self, column: Column, own_rule: BinRule | None) -> BinRule | None:
         """How to bin a column, None if its values are categories; ``own_rule`` is the user's for this column."""
@@ -251,6 +250,12 @@ def written_call(name: str, data: Sequence[str], options: Mapping[str, tuple[Any
 def counts_rows(name: str, n_values: int, low: Any, high: Any) -> bool:
     """Whether whole numbers, distinct in nearly every row, count or identify the rows, by their name or range."""
     return bool(ID_NAME.search(name) or COUNT_NAME.search(name)) or int(high) - int(low) < 2 * n_values
+
+
+def ends_of(column: Column) -> tuple[Any, Any]:
+    """The smallest and the largest value of a column of numbers."""
+    ends = (column.values[0], column.values[-1]) if column.is_sorted else column.values
+    return min(ends), max(ends)
 
 
 def looks_like_group(column: Column, name: str) -> bool:

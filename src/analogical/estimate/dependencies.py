@@ -34,6 +34,7 @@ __all__ = [
     "explained_by_chance",
     "find_dependencies",
     "find_leaks",
+    "log_chance_of_constant",
     "predicted_by_cut",
     "remaining_entropies",
     "remaining_entropy",
@@ -230,17 +231,20 @@ class _Search:
         ordered = self._sorted_by(by)
         starts = np.delete(np.arange(len(ordered.order)), ordered.repeats + 1)
         sizes = np.add.reduceat(self.rows.weights_or_ones()[ordered.order], starts)
-        size, times = np.unique(sizes, return_counts=True)
         needed = math.log(max(n_candidates, 1) / LEVEL)
-        supported = []
-        for target in targets:
-            shares = self._shares(target)
-            # log of sum over values of share^size: the probability that all rows of a group have the same value
-            largest = float(shares.max())
-            luck = size * math.log(largest) + np.log(((shares / largest) ** size[:, None]).sum(axis=1))
-            if float((times * luck).sum()) <= -needed:
-                supported.append(Determined(target, by, self.n_rows - len(sizes)))
-        return supported
+        supported = [t for t in targets if log_chance_of_constant(self._shares(t), sizes) <= -needed]
+        return [Determined(target, by, self.n_rows - len(sizes)) for target in supported]
+
+
+def log_chance_of_constant(shares: Floats, sizes: Ints) -> float:
+    """Log of the probability that rows drawn by the shares of some values have one value in each group of these sizes.
+
+    In a group it is the sum over values of share^size.
+    """
+    size, times = np.unique(sizes, return_counts=True)
+    largest = float(shares.max())
+    luck = size * math.log(largest) + np.log(((shares / largest) ** size[:, None]).sum(axis=1))
+    return float((times * luck).sum())
 
 
 def _near_copies(rows: CodedRows, columns: Positions, determined: Sequence[Determined]) -> list[Near] | None:
