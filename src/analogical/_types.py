@@ -76,6 +76,8 @@ class CodedRows:
     n_labels: int
     weights: Ints | None = None
     """Number of rows that each row represents, 0 or more; None means one each."""
+    has_missing: Bools | None = None
+    """Whether the last code of a feature stands for missing cells; None if no feature has any."""
 
     @property
     def n_features(self) -> int:
@@ -114,7 +116,8 @@ class CodedRows:
         if len(chosen) == self.n_features and chosen == list(range(self.n_features)):
             return self
         codes = np.asfortranarray(self.codes[:, chosen])
-        return CodedRows(codes, self.labels, self.n_values[chosen], self.n_labels, self.weights)
+        has_missing = None if self.has_missing is None else self.has_missing[chosen]
+        return CodedRows(codes, self.labels, self.n_values[chosen], self.n_labels, self.weights, has_missing)
 
 
 def _sizes(codes: Codes, weights: Ints | None, n_codes: int) -> Ints:

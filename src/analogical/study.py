@@ -306,7 +306,8 @@ class Study:
         if all(column < self.n_features for column in columns):
             return self.rows.select(columns)
         codes, n_values = list(map(self.codes, columns)), np.array(list(map(self._n_values, columns)))
-        return CodedRows(np.stack(codes).T, self.rows.labels, n_values, self.rows.n_labels, self.rows.weights)
+        gaps = [c < len(self.owner) and self.table.columns[self.owner[c]].n_missing > 0 for c in columns]
+        return replace(self.rows, codes=np.stack(codes).T, n_values=n_values, has_missing=np.array(gaps))
 
     def _n_values(self, column: int) -> int:
         """Number of values of a column."""

@@ -169,7 +169,8 @@ class EncodedTable:
         """The codes alone, for counting; without a label all rows have the same one."""
         labels = np.zeros(len(self.codes), np.uint8) if self.labels is None else self.labels
         n_labels = 1 if self.label_meaning is None else len(self.label_meaning.values)
-        return CodedRows(self.codes, labels, self.n_values, n_labels, self.weights)
+        has_missing = np.array([column.n_missing > 0 for column in self.columns])
+        return CodedRows(self.codes, labels, self.n_values, n_labels, self.weights, has_missing)
 
     def select(self, features: Sequence[int]) -> "EncodedTable":
         """The table with some of its features, in the given order; nothing is encoded again."""

@@ -47,24 +47,36 @@ def remaining_entropy(rows: CodedRows, feature: int, other: int) -> float:
 
 
 def remaining_entropies(rows: CodedRows, column: Codes) -> Floats:
-    """The same for every feature of the rows, given one column."""
+    """The same for every feature of the rows, given one column.
+
+    Of a feature with missing cells it is the share in the rows where it is known, if that is larger: two columns that
+    are missing in the same rows tell each other that, but not what they hold.
+    """
     remaining = np.ones(rows.n_features)
     unlabelled = replace(rows, labels=np.zeros(len(column), np.uint8), n_labels=1)
     for features, counts in tables_given(unlabelled, RowContexts.of([column], len(column)), range(rows.n_features)):
         tables = counts[..., 0]
-        whole = entropies(tables.sum(axis=1))
-        together, alone = entropies(tables.reshape(len(features), -1)), entropies(tables.sum(axis=2))
-        remaining[features] = np.divide(
-            np.maximum(together - alone, 0.0), whole, out=np.ones_like(whole), where=whole > 0
-        )
+        remaining[features] = _remaining(tables, np.ones(len(features)))
+        if rows.has_missing is not None and (gaps := np.flatnonzero(rows.has_missing[features])).size:
+            known = tables[gaps]
+            known[np.arange(len(gaps)), :, rows.n_values[features][gaps] - 1] = 0
+            place = np.asarray(features)[gaps]
+            remaining[place] = np.maximum(remaining[place], _remaining(known, remaining[place]))
     return remaining
+
+
+def _remaining(tables: Ints, otherwise: Floats) -> Floats:
+    """Share of the entropy of the last axis that remains given the one before, and what it is if there is none."""
+    whole = entropies(tables.sum(axis=1))
+    together, alone = entropies(tables.reshape(len(tables), -1)), entropies(tables.sum(axis=2))
+    return np.divide(np.maximum(together - alone, 0.0), whole, out=otherwise.copy(), where=whole > 0)
 
 
 def entropies(sizes: Ints) -> Floats:
     """The entropy of each row of sizes."""
     from scipy.special import xlogy
 
-    share = sizes / sizes.sum(axis=1, keepdims=True)
+    share = sizes / np.maximum(sizes.sum(axis=1, keepdims=True), 1)
     return np.asarray(-xlogy(share, share).sum(axis=1))
 
 
