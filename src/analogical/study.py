@@ -264,12 +264,12 @@ class Study:
         names = tuple(self.table.names[i] for i in sorted(leaks))
         notes += [Note("leak", names, shares)] if leaks else []
         if raw is not None and self.duplicates == "count":
-            n_copies = count_copies(raw)
-            if n_copies:
+            if n_copies := count_copies(raw):
                 notes.append(Note("copies", (), (n_copies, len(raw.codes))))
-            elif (unit := find_unit(raw, self.n_rows)) is not None:
-                notes = [note for note in notes if note.kind != "looks-like-groups"]  # one by its name only
-                notes.append(Note("looks-like-groups", (unit.name,), unit.sizes, words=unit.constant))
+            elif (found := find_unit(raw, self.n_rows)) is not None:  # replaces one that is known by its name only
+                (unit, *constant), sizes = found
+                notes = [note for note in notes if note.kind != "looks-like-groups"]
+                notes.append(Note("looks-like-groups", (unit,), sizes, words=tuple(constant)))
         return tuple(notes)
 
     @cached_property

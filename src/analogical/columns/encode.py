@@ -19,7 +19,7 @@ from analogical._types import CodedRows, Codes, Ints, Note, Positions, RawCells,
 from analogical.columns.columns import MISSING, Column, Kind, dense_codes, plain
 from analogical.columns.frames import Table, encode_cells, name_of, read_table
 from analogical.columns.roles import Chosen, Names, Roles, choose_columns, read_roles, sort_classes
-from analogical.columns.rules import FEW_GROUPS, Rules, counts_rows, ends_of, looks_like_group
+from analogical.columns.rules import FEW_GROUPS, Rules, looks_like_group
 from analogical.columns.treating import ColumnMeaning, Feature, Spellings, note_spellings, parts_of, treat_column
 from analogical.errors import InputError
 
@@ -284,13 +284,9 @@ class _Encoder:
         """Positions of the rows, among those that count, of which cells are kept."""
         self._raw: list[tuple[str, NDArray[Any], int]] = []
         """Columns with these cells as codes from 1, and the numbers of their values."""
-        self._units: dict[int, bool] = {}
         if roles.labels is not None and roles.weights is None and roles.groups is None:
-            most = min(LOOKED_ROWS, LOOKED_CELLS // (len(chosen.names) + 1))
-            draw = np.random.default_rng(0).choice
-            few = self.n_rows <= most
-            looked = np.arange(self.n_rows) if few else np.sort(draw(self.n_rows, most, replace=False, shuffle=False))
-            self._looked = looked
+            most = min(self.n_rows, LOOKED_ROWS, LOOKED_CELLS // (len(chosen.names) + 1))
+            self._looked = np.sort(np.random.default_rng(0).choice(self.n_rows, most, replace=False, shuffle=False))
             labels = roles.labels.codes[np.flatnonzero(self.rows)[self._looked]]
             self._label = roles.label or "y", labels.astype(np.int64) + 1, len(roles.labels.values)
         self._matrix: Codes | None = None
@@ -313,7 +309,7 @@ class _Encoder:
 
         With ``missing="drop"`` the columns are read twice: first for the rows with a missing cell.
         """
-        self._raw, self._units = [], {}
+        self._raw, self._units = [], dict[int, bool]()
         ids, held, missing = list[str](), dict[int, Column](), dict[str, tuple[int, int]]()
         complete, problem = np.ones(self.n_rows, np.bool_), None
         for position, name in self.chosen.names.items():
@@ -370,16 +366,14 @@ class _Encoder:
 
     def _keep_cells(self, name: str, column: Column) -> None:
         """Keep some cells of a column as they are; in increasing order, if they are numbers that may name units."""
-        if self._looked is None or len(column.codes) != self.n_rows:  # cells that were not read
-            return
         n_values, is_number = len(column.values), column.kind == "whole"
-        if is_number and n_values == self.n_rows and counts_rows("", n_values, *ends_of(column)):
-            return  # numbers of the rows, which copies may have, too
-        is_named = n_values >= FEW_GROUPS and (is_number or column.kind == "category") and not column.is_time
+        if self._looked is None or len(column.codes) != self.n_rows or (is_number and n_values == self.n_rows):
+            return  # cells that were not read, or numbers of the rows, which copies may have, too
         codes = column.codes[self._looked].astype(np.int64)
-        if is_named and len(self._units) < LOOKED_UNITS:
+        may_be_unit = n_values >= FEW_GROUPS and (is_number or column.kind == "category") and not column.is_time
+        if may_be_unit and len(self._units) < LOOKED_UNITS:
             self._units[len(self._raw)] = is_number or column.is_sorted
-            codes = column.rank_of[codes] if is_number and not column.is_sorted else codes
+            codes = column.rank_of[codes] if is_number else codes
         self._raw.append((name, (codes + 1).astype(code_type(n_values + 1)), n_values))
 
     def raw_cells(self) -> RawCells | None:

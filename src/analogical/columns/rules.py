@@ -35,7 +35,7 @@ MOSTLY = 0.5
 """The same for texts, and for whole numbers with the name of an identifier: hardly two rows agree on them. On the real
 tables texts have .79 and more (numbers of cylinders, names of countries) or .13 and less (customers, charges)."""
 PERSONS = (
-    r"(subject|person|patient|participant|respondent|customer|client|user|student|pupil|animal|individual|household)"
+    "(subject|person|patient|participant|respondent|customer|client|user|student|pupil|animal|individual|household)"
 )
 ID_NAME = re.compile(
     rf"(^|[^a-z])(id|ids|uid|uuid|guid|identifier)($|[^a-z])|{PERSONS}id$|(?-i:[a-z](Id|ID)$)", re.IGNORECASE
@@ -183,12 +183,13 @@ class Rules:
             return False
         if column.kind == "whole" and looks_like_group(column, name):
             return True
-        share = len(column.values) / int(column.sizes.sum())
-        if isinstance(column.values[0], str) or ID_NAME.search(name):
-            return share >= MOSTLY
-        if column.kind != "whole" or share < NEARLY_ALL:
-            return share >= NEARLY_ALL
-        return counts_rows(name, len(column.values), *ends_of(column))
+        is_likely = isinstance(column.values[0], str) or ID_NAME.search(name)
+        if len(column.values) < (MOSTLY if is_likely else NEARLY_ALL) * int(column.sizes.sum()):
+            return False
+        if is_likely or column.kind != "whole":
+            return True
+        ends = (column.values[0], column.values[-1]) if column.is_sorted else column.values
+        return counts_rows(name, len(column.values), min(ends), max(ends))
 
     def bin_rule_of(self, column: Column, own_rule: BinRule | None) -> BinRule | None:
         """How to bin a column, None if its values are categories; ``own_rule`` is the user's for this column."""
@@ -250,12 +251,6 @@ def written_call(name: str, data: Sequence[str], options: Mapping[str, tuple[Any
 def counts_rows(name: str, n_values: int, low: Any, high: Any) -> bool:
     """Whether whole numbers, distinct in nearly every row, count or identify the rows, by their name or range."""
     return bool(ID_NAME.search(name) or COUNT_NAME.search(name)) or int(high) - int(low) < 2 * n_values
-
-
-def ends_of(column: Column) -> tuple[Any, Any]:
-    """The smallest and the largest value of a column of numbers."""
-    ends = (column.values[0], column.values[-1]) if column.is_sorted else column.values
-    return min(ends), max(ends)
 
 
 def looks_like_group(column: Column, name: str) -> bool:

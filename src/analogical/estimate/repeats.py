@@ -1,7 +1,6 @@
 """Signs in the cells of a table that its rows are not independent: copies of rows, and units with several rows each."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from analogical.count.groups import equal_columns, number_groups
 from analogical.estimate.dependencies import FEWEST_ROWS, log_chance_of_constant
 from analogical.estimate.status import LEVEL
 
-__all__ = ["Unit", "count_copies", "find_unit"]
+__all__ = ["count_copies", "find_unit"]
 
 
 def count_copies(cells: RawCells) -> int:
@@ -44,33 +43,21 @@ def _chance_of_peak(found: Ints, k: int) -> float:
     return float(chdtrc(1, 2 * ratio)) / 2
 
 
-class Unit(NamedTuple):
-    """A column that seems to name units with several rows each."""
+def find_unit(cells: RawCells, n_rows: int) -> tuple[list[str], tuple[int, int]] | None:
+    """Names of the column that seems to name units and of two or more that are constant within them, and sizes.
 
-    name: str
-    sizes: tuple[int, int]
-    """Number of units, and about how many rows each has."""
-    constant: tuple[str, ...]
-    """Columns that are constant within units."""
-
-
-def find_unit(cells: RawCells, n_rows: int) -> Unit | None:
-    """The column that seems to name units, because two or more columns are constant within its values.
-
-    The one with most such columns, of which none divides the units like another one; of a table of ``n_rows``.
+    The sizes are the number of units, and about how many of ``n_rows`` rows each has.
     """
     found = {unit: _constant_within(cells, unit) for unit in cells.units}
     unit = max(found, key=lambda unit: (len(found[unit]), int(cells.n_values[unit])), default=None)
     if unit is None or len(found[unit]) < 2:
         return None
     n_units, share = int(cells.n_values[unit]) - 1, np.count_nonzero(cells.codes[:, unit]) / len(cells.codes)
-    return Unit(
-        cells.names[unit], (n_units, round(share * n_rows / n_units)), tuple(cells.names[c] for c in found[unit])
-    )
+    return [cells.names[c] for c in (unit, *found[unit])], (n_units, round(share * n_rows / n_units))
 
 
 def _constant_within(cells: RawCells, unit: int) -> list[int]:
-    """The columns that are constant within the values of a column and seem to describe them."""
+    """Columns that are constant within the values of a column and seem to describe them; of those alike the first."""
     columns = np.arange(len(cells.names))
     for codes in (cells.codes[:1_000], cells.codes):  # a few rows refute nearly all columns
         if len(columns) <= 2:  # one of them is the unit
