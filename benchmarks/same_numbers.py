@@ -6,7 +6,8 @@
 Every question of the package, as its JSON, on the built-in tables, on the data files in the folder named by
 ANALOGICAL_DATA (read by the package itself) and on 500 random tables with repeated and contradicting rows, with and
 without weights. Whole numbers and words must be equal, other numbers equal up to a relative difference of 1e-9.
-``--quick`` leaves out large files and most random tables.
+``--quick`` leaves out large files and most random tables. Differences are listed by kind: the question and the entry of
+its answer, with two examples.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import gzip
 import json
 import math
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -120,6 +122,17 @@ def differences(before: Any, after: Any, place: str = "") -> Iterator[str]:
         yield f"{place}: before {before!r:.200}, after {after!r:.200}"
 
 
+def kinds(moved: dict[str, list[str]]) -> dict[tuple[str, str], dict[str, str]]:
+    """The kinds of differences: for each question and entry, positions left out, the first one of each table."""
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for key, places in moved.items():
+        table, question = key.rsplit(", ", 1)
+        for place in places:
+            entry = re.sub(r"/\d+(?=/|$)", "/*", place.partition(":")[0])
+            found.setdefault((question, entry), {}).setdefault(table, place)
+    return found
+
+
 def main() -> int:
     """Dump the numbers of this code, or compare them with dumped ones."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -141,8 +154,9 @@ def main() -> int:
     asked = [key for key in before if key in told] if options.quick else list(before)
     different = {key: list(differences(before[key], told.get(key))) for key in asked}
     moved = {key: places for key, places in different.items() if places}
-    for key, places in list(moved.items())[:20]:
-        sys.stdout.write(f"{key}: {len(places):,} differences\n" + "".join(f"  {place}\n" for place in places[:3]))
+    for (question, kind), examples in sorted(kinds(moved).items()):
+        sys.stdout.write(f"{question}, {kind}: in {len(examples):,} answers\n")
+        sys.stdout.write("".join(f"  {table}{place}\n" for table, place in list(examples.items())[:2]))
     sys.stdout.write(f"{len(moved):,} of {len(asked):,} answers differ, in {took:.0f} s\n")
     return int(bool(moved))
 

@@ -391,11 +391,12 @@ def naive_bin(cell, edges):
     return None if cell is None else sum(edge <= cell for edge in edges)
 
 
-ID_WORDS = ("id", "ids", "uid", "uuid", "guid", "key", "index", "idx", "rownum", "identifier", "no", "nr", "num")
+ID_WORDS = ("id", "ids", "uid", "uuid", "guid", "identifier")
+COUNT_WORDS = ("key", "index", "idx", "rownum", "no", "nr", "num")
 
 
 def naive_is_id(name, kind, cells, weights, max_values):
-    """Whether nearly every row has another value, and it is no measurement; or whole numbers are named ids of units."""
+    """Whether most rows have another value, and it is no measurement; or whole numbers are named ids of units."""
     present = [(cell, weight) for cell, weight in zip(cells, weights, strict=True) if cell is not None]
     values = {cell for cell, _ in present}
     sizes = sorted(sum(weight for cell, weight in present if cell == value) for value in values)
@@ -403,10 +404,13 @@ def naive_is_id(name, kind, cells, weights, max_values):
     if is_unit and sizes[len(sizes) // 2] + sizes[(len(sizes) - 1) // 2] >= 4:
         return True
     n_rows = sum(weight for _, weight in present)
-    if kind in ("real", "time") or len(values) <= max_values or len(values) < 0.95 * n_rows:
+    if kind in ("real", "time") or len(values) <= max_values:
         return False
-    is_named = any(word in ID_WORDS for word in name.replace("_", " ").split())
-    return kind != "whole" or is_named or max(values) - min(values) < 2 * len(values)
+    words = name.lower().replace("_", " ").split()
+    if any(word in ID_WORDS for word in words) or any(isinstance(value, str) for value in values):
+        return 2 * len(values) >= n_rows
+    is_counting = any(word in COUNT_WORDS for word in words) or kind != "whole"
+    return len(values) >= 0.95 * n_rows and (is_counting or max(values) - min(values) < 2 * len(values))
 
 
 def naive_treatment(columns, labels, *, missing="value", n_bins=5, max_values=20, ids="drop", weights=None):

@@ -354,5 +354,5 @@ def test_dropped_features_are_described():
     from analogical import Dropped
 
     assert describe_dropped(Dropped("a", "constant")) == "a: one value only"
-    assert describe_dropped(Dropped("a", "id")) == "a: an identifier, distinct in nearly every row"
+    assert describe_dropped(Dropped("a", "id")) == "a: an identifier, distinct in most rows"
     assert str(Dropped("a", "same information", ("b",))) == "a: the same information as b"

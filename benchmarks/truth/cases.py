@@ -1,5 +1,8 @@
 """Tables whose relevant features are known: made-up labels on real features, made-up tables, and shuffled labels.
 
+Beside these, rules of more features than contexts have room for ("long"), and the mixed features of Blesch, Watson
+and Wright ("blesch").
+
 A feature is relevant ("true") if the rule that draws the labels reads it. Given the true ones, every other feature
 says nothing about the label, however correlated it is.
 
@@ -19,9 +22,25 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import expit
 from scipy.stats import norm
 
-__all__ = ["RULES", "SETTINGS", "SHUFFLED", "TABLES", "Case", "real_cases", "shuffled_cases", "synthetic_cases"]
+__all__ = [
+    "BLESCH",
+    "LONG",
+    "LONG_RULES",
+    "RULES",
+    "SETTINGS",
+    "SHUFFLED",
+    "TABLES",
+    "Case",
+    "blesch_cases",
+    "long_cases",
+    "real_cases",
+    "shuffled_cases",
+    "synthetic_cases",
+]
 
 VARIABLE = "ANALOGICAL_DATA"
 TABLES = [
@@ -49,6 +68,16 @@ TABLES = [
 SHUFFLED = [*TABLES, "postoperative", "spect-train"]
 """The two further tables have 90 and 80 rows: too few for a rule of four features, enough for a false discovery."""
 RULES = ("main", "mixed", "interaction")
+LONG_RULES = {
+    f"{n} features of a real table{also}": (n, rule)
+    for n in (6, 9)
+    for also, rule in (("", "main"), (", exclusive or", "mixed"))
+}
+"""Number of true features and rule."""
+LONG_MIN_ROWS = 700
+"""Rows of a real table with a long rule: with fewer, nobody finds nine features."""
+NEIGHBOUR = 0.7
+"""Correlation of a feature that does nothing with the true one beside it; Cramér's V of two categories."""
 MAX_ROWS = 2000
 STRENGTH = 2.2
 """Standard deviation of the log odds: the best guess is right in about four of five rows."""
@@ -79,11 +108,11 @@ class Case:
     ----------
     name : str
         Unique: kind, setting, table and seed.
-    kind : {"real", "synthetic", "shuffled"}
+    kind : {"real", "synthetic", "shuffled", "long", "blesch"}
     setting : str
-        The rule of a real case, the setting of a synthetic one, "shuffled" otherwise.
+        The rule of a real case, the setting of a made-up one, "shuffled" otherwise.
     table : str
-        The real table, or "" for a synthetic case.
+        The real table, or "" for a made-up one.
     seed : int
     X : DataFrame
     y : array of shape (n_rows,)
@@ -190,16 +219,23 @@ def draw_rows(n_rows: int, rng: np.random.Generator) -> NDArray[np.intp]:
     return rng.choice(n_rows, MAX_ROWS, replace=False) if n_rows > MAX_ROWS else np.arange(n_rows)
 
 
-def real_rule(X: pd.DataFrame, rule: str, rng: np.random.Generator) -> tuple[Codes, tuple[str, ...], Shares]:
-    """Labels, true features and shares of a random rule over two to four columns.
+def usable_columns(X: pd.DataFrame) -> dict[str, Codes]:
+    """What a rule sees of the columns that it may read."""
+    codes = {str(name): values_seen_by_rule(X[name]) for name in X}
+    return {name: seen for name, seen in codes.items() if is_usable(seen)}
+
+
+def real_rule(
+    X: pd.DataFrame, rule: str, rng: np.random.Generator, n_true: int | None = None
+) -> tuple[Codes, tuple[str, ...], Shares]:
+    """Labels, true features and shares of a random rule over two to four columns, or as many as asked for.
 
     main: a sum of main effects. mixed: with an exclusive or of the first two. interaction: an exclusive or of two
     without main effects, and the main effect of a third.
     """
-    codes = {str(name): values_seen_by_rule(X[name]) for name in X}
-    usable = [name for name in codes if is_usable(codes[name])]
-    n_true = min(4, max(2, X.shape[1] // 3), len(usable))
-    true = [str(name) for name in rng.choice(usable, n_true, replace=False)]
+    codes = usable_columns(X)
+    n_true = n_true or min(4, max(2, X.shape[1] // 3), len(codes))
+    true = [str(name) for name in rng.choice(list(codes), n_true, replace=False)]
     if rule == "interaction":
         true = true[:3]
     log_odds = np.zeros(len(X))
@@ -301,6 +337,7 @@ def shuffled_cases(
 
 Made = tuple[Mapping[str, Codes | Shares], tuple[str, ...], Shares]
 """Columns (whole numbers are categories), the true ones, and the shares of the labels."""
+Maker = Callable[[np.random.Generator], Made]
 
 
 def categories(rng: np.random.Generator, n_rows: int, n_values: int = 3) -> Codes:
@@ -393,7 +430,7 @@ def make_four_classes(rng: np.random.Generator, n_rows: int) -> Made:
     return columns, tuple(true), odds / odds.sum(axis=1, keepdims=True)
 
 
-SETTINGS: dict[str, Callable[[np.random.Generator], Made]] = {
+SETTINGS: dict[str, Maker] = {
     **{f"copies, {flips:.0%} flips": partial(make_copies, n_rows=2000, flips=flips) for flips in (0.1, 0.2, 0.3)},
     **{f"Markov chain, {flips:.0%} flips": partial(make_chain, n_rows=2000, flips=flips) for flips in (0.1, 0.3)},
     **{f"numbers correlated {r}": partial(make_numbers, n_rows=2000, correlation=r) for r in (0.8, 0.95)},
@@ -413,8 +450,20 @@ def as_words(column: Codes | Shares) -> pd.Series:
     return pd.Series(column).map("v{}".format) if column.dtype.kind == "i" else pd.Series(column)
 
 
+def made_cases(kind: str, makers: Mapping[str, Maker], seeds: Iterable[int], settings: Sequence[str]) -> Iterator[Case]:
+    """Made-up tables; their columns are in random order."""
+    for seed in seeds:
+        for setting in settings:
+            rng = np.random.default_rng([seed, key_of(setting), 6])
+            columns, true, shares = makers[setting](rng)
+            y = draw_labels(shares, rng)
+            names = rng.permutation(list(columns)).tolist()
+            X = pd.DataFrame({name: as_words(columns[name]) for name in names})
+            yield Case(f"{setting}, seed {seed}", kind, setting, "", seed, X, y, true, shares)
+
+
 def synthetic_cases(seeds: Iterable[int] = range(2), *, settings: Sequence[str] = tuple(SETTINGS)) -> Iterator[Case]:
-    """Made-up tables with a known rule; their columns are in random order.
+    """Made-up tables with a known rule of two or three features.
 
     Parameters
     ----------
@@ -426,11 +475,159 @@ def synthetic_cases(seeds: Iterable[int] = range(2), *, settings: Sequence[str] 
     ------
     Case
     """
+    return made_cases("synthetic", SETTINGS, seeds, settings)
+
+
+# ---------------------------------------------------------------- long rules
+
+
+def number_beside(scores: Shares, rng: np.random.Generator) -> Shares:
+    """A normal number correlated with another one."""
+    return np.asarray(NEIGHBOUR * scores + np.sqrt(1 - NEIGHBOUR**2) * rng.normal(size=scores.shape))
+
+
+def category_beside(codes: Codes, rng: np.random.Generator, n_values: int) -> Codes:
+    """A flipped copy of a column whose values are equally frequent."""
+    return flipped(codes, (1 - NEIGHBOUR) * (n_values - 1) / n_values, rng, n_values)
+
+
+def numbers_with_neighbours(scores: Shares, rng: np.random.Generator) -> tuple[dict[str, Shares], tuple[str, ...]]:
+    """Columns, and the names of those that are not neighbours."""
+    true = {f"number {i}": column for i, column in enumerate(scores.T, 1)}
+    return true | {f"beside {name}": number_beside(column, rng) for name, column in true.items()}, tuple(true)
+
+
+def make_long_numbers(rng: np.random.Generator, n_rows: int, n_true: int) -> Made:
+    """Numbers that add up, all with the same weight."""
+    scores = rng.normal(size=(n_rows, n_true))
+    return *numbers_with_neighbours(scores, rng), logistic(scores.sum(axis=1))
+
+
+def make_long_categories(rng: np.random.Generator, n_rows: int, n_true: int) -> Made:
+    """Features of three values that add up."""
+    true = {f"category {i}": categories(rng, n_rows) for i in range(1, n_true + 1)}
+    beside = {f"beside {name}": category_beside(codes, rng, 3) for name, codes in true.items()}
+    return true | beside, tuple(true), logistic(sum_of_effects(true.values(), rng))
+
+
+def make_exclusive_or_and_more(rng: np.random.Generator, n_rows: int, n_more: int) -> Made:
+    """An exclusive or of two columns of two values, half as strong again as each of some numbers that add up."""
+    either = {name: categories(rng, n_rows, 2) for name in "ab"}
+    beside = {f"beside {name}": category_beside(codes, rng, 2) for name, codes in either.items()}
+    scores = rng.normal(size=(n_rows, n_more))
+    numbers, true = numbers_with_neighbours(scores, rng)
+    log_odds = 1.5 * sign(either["a"] ^ either["b"]) + scores.sum(axis=1)
+    return either | beside | numbers, ("a", "b", *true), logistic(log_odds)
+
+
+LONG: dict[str, Maker] = {
+    **{
+        f"{k} + {k} numbers, {n:,} rows": partial(make_long_numbers, n_rows=n, n_true=k)
+        for k, n in ((4, 1000), (5, 1500), (7, 2000), (7, 8000), (8, 5000))
+    },
+    **{
+        f"{k} + {k} categories, {n:,} rows": partial(make_long_categories, n_rows=n, n_true=k)
+        for k, n in ((7, 2500), (8, 2000))
+    },
+    **{
+        f"exclusive or beside {k}, {n:,} rows": partial(make_exclusive_or_and_more, n_rows=n, n_more=k)
+        for k in (2, 4, 6)
+        for n in (1000, 2000, 5000, 8000)
+    },
+}
+"""Made-up tables with rules of up to eight features, each with a neighbour that does nothing."""
+
+
+def long_cases(
+    seeds: Iterable[int] = range(2),
+    *,
+    settings: Sequence[str] = (*LONG, *LONG_RULES),
+    tables: Sequence[str] = TABLES,
+    folder: str | Path | None = None,
+) -> Iterator[Case]:
+    """Rules of four to nine features: made-up tables, and real features of larger tables.
+
+    Parameters
+    ----------
+    seeds : iterable of int
+    settings : sequence of str
+        Some of LONG and LONG_RULES.
+    tables : sequence of str
+        Some of TABLES, for LONG_RULES.
+    folder : path, optional
+        The folder that holds the folder real; without it, ANALOGICAL_DATA names it.
+
+    Yields
+    ------
+    Case
+        None where a real table has under LONG_MIN_ROWS rows, or no usable column more than the rule reads.
+    """
     for seed in seeds:
+        yield from made_cases("long", LONG, [seed], [setting for setting in settings if setting in LONG])
         for setting in settings:
-            rng = np.random.default_rng([seed, key_of(setting), 6])
-            columns, true, shares = SETTINGS[setting](rng)
-            y = draw_labels(shares, rng)
-            names = rng.permutation(list(columns)).tolist()
-            X = pd.DataFrame({name: as_words(columns[name]) for name in names})
-            yield Case(f"{setting}, seed {seed}", "synthetic", setting, "", seed, X, y, true, shares)
+            for table in tables if setting in LONG_RULES else ():
+                n_true, rule = LONG_RULES[setting]
+                rng = np.random.default_rng([seed, key_of(table), key_of(setting), 8])
+                X = read_table(table, data_folder(folder))[0]
+                X = X.iloc[draw_rows(len(X), rng)].reset_index(drop=True)
+                if len(X) < LONG_MIN_ROWS or len(usable_columns(X)) <= n_true:
+                    continue
+                y, true, shares = real_rule(X, rule, rng, n_true)
+                yield Case(f"{table}, {setting}, seed {seed}", "long", setting, table, seed, X, y, true, shares)
+
+
+# ---------------------------------------------------------------- mixed features
+
+WRONG_AT_BEST = 0.2
+"""Share of the rows in which the likelier label is not the drawn one."""
+WEIGHTS = np.tile([0.0, 1.0, 0.0, 3.0], 3)
+
+
+def make_blesch(rng: np.random.Generator, n_rows: int, n_levels: int, correlation: float = 0.8) -> Made:
+    """Six pairs of correlated features; the second of each is true, with the weights 1 and 3 by turns.
+
+    The design of section 3.2 of K. Blesch, D. S. Watson and M. N. Wright, Conditional feature importance for mixed
+    data, AStA Advances in Statistical Analysis (2023): features 1 to 4 act as they are, 5 to 8 by being in the
+    outer half of the rows, 9 to 12 are quantiles under other names, each with its own weight from -1 to 1. (Their code
+    draws labels of two classes so that the best guess is wrong in 20 % of the rows.)
+    """
+    scores = rng.normal(size=(n_rows, 12))
+    scores[:, 1::2] = correlation * scores[:, ::2] + np.sqrt(1 - correlation**2) * scores[:, 1::2]
+    columns: dict[str, Codes | Shares] = {f"number {i}": scores[:, i - 1] for i in range(1, 9)}
+    seen = scores.copy()
+    seen[:, 4:8] = np.where(np.abs(scores[:, 4:8]) > norm.ppf(0.75), -1.0, 1.0)
+    for i in range(9, 13):
+        codes = rng.permutation(n_levels)[pd.qcut(scores[:, i - 1], n_levels, labels=False)]
+        columns[f"category {i}"] = codes
+        seen[:, i - 1] = np.linspace(-1, 1, n_levels)[codes]
+    log_odds = seen @ WEIGHTS
+
+    def wrong(factor: float) -> float:
+        return float(expit(-np.abs(factor * log_odds)).mean())
+
+    share = expit(brentq(lambda factor: wrong(factor) - WRONG_AT_BEST, 0, 5) * log_odds)
+    return columns, tuple(list(columns)[1::2]), two_shares(share)
+
+
+BLESCH: dict[str, Maker] = {
+    f"{levels} levels, {n:,} rows": partial(make_blesch, n_rows=n, n_levels=levels)
+    for levels in (5, 3)
+    for n in (300, 1000, 3000)
+}
+"""The tables of Blesch, Watson and Wright."""
+
+
+def blesch_cases(seeds: Iterable[int] = range(2), *, settings: Sequence[str] = tuple(BLESCH)) -> Iterator[Case]:
+    """Twelve mixed features, six of them true, as drawn by Blesch, Watson and Wright.
+
+    Parameters
+    ----------
+    seeds : iterable of int
+    settings : sequence of str
+        Some of BLESCH.
+
+    Yields
+    ------
+    Case
+    """
+    return made_cases("blesch", BLESCH, seeds, settings)

@@ -27,6 +27,11 @@ LEVEL = 0.05
 SLOW_ROWS = 2000
 """Rows that MultiSURF and Boruta are given at most: MultiSURF compares all rows with each other."""
 
+RARE = 0.01
+"""Share of the rows from which on D0CRT is shown a value: with fewer it would need hundreds of columns."""
+MIN_CLASS = 10
+"""Rows that D0CRT needs of a class: it fits in five folds."""
+
 
 # ---------------------------------------------------------------- what the rivals see
 
@@ -173,6 +178,47 @@ def logistic_regression(X: pd.DataFrame, y: Codes) -> Answer:
     return by_feature(X, 1e-6 * np.array(ratios) - np.array(p)), discoveries(X, p)
 
 
+def conditional_randomization(X: pd.DataFrame, y: Codes) -> Answer:
+    """The distilled test of hidimstat: what a column leaves unexplained of itself, beside what the label leaves.
+
+    Numbers are one column each, other values indicators; p of a feature is the smallest of its columns (and classes,
+    if there are more than two), times their number.
+    """
+    from hidimstat import D0CRT
+    from sklearn.linear_model import LogisticRegressionCV
+
+    columns, owner = [], []
+    for i, name in enumerate(X):
+        if is_number(X[name]):
+            found = X[[name]].fillna(X[name].median()).to_numpy(np.float64)
+        else:
+            codes = words(X[name])
+            counts = np.bincount(codes)
+            is_used = counts >= RARE * len(X)
+            is_used[counts.argmax()] = False  # the values compared with
+            found = np.eye(len(counts))[codes][:, is_used]
+        columns.append(found)
+        owner += [i] * found.shape[1]
+    table = np.column_stack(columns)
+    table = (table - table.mean(axis=0)) / table.std(axis=0)
+    counts = np.bincount(y)
+    classes = [1] if len(counts) == 2 else np.flatnonzero(np.minimum(counts, len(y) - counts) >= MIN_CLASS)
+    tests = []
+    for of_class in classes:
+        model = LogisticRegressionCV(Cs=10, l1_ratios=(1,), solver="liblinear", random_state=0)
+        test = D0CRT(model, screening_threshold=None, random_state=0)
+        test.fit_importance(table, (y == of_class).astype(np.int64))
+        tests.append((test.pvalues_, np.abs(test.importances_)))
+    p, size = np.ones(X.shape[1]), np.zeros(X.shape[1])
+    for i in range(X.shape[1]):
+        of_feature = np.equal(owner, i)
+        if of_feature.any() and tests:
+            p[i] = min(1, len(tests) * of_feature.sum() * min(values[of_feature].min() for values, _ in tests))
+            size[i] = max(values[of_feature].max() for _, values in tests)
+    # Many p round to 0: the statistic decides between equal ones.
+    return by_feature(X, 1e-6 * size - p), discoveries(X, p)
+
+
 # ---------------------------------------------------------------- ours
 # Labels are given as words: whole numbers of more than 20 values would be refused as no classes.
 
@@ -242,6 +288,13 @@ METHODS = {
         logistic_regression,
         "the likelihood ratio of a logistic regression on indicators with and without the feature; effects adjusted as"
         f" by Benjamini and Hochberg at {LEVEL}. It cannot see interactions.",
+        True,
+    ),
+    "D0CRT": Method(
+        conditional_randomization,
+        "hidimstat's distilled conditional randomization test (Liu and others 2022) with logistic lassos and without"
+        " screening; numbers as they are, other values as indicators; effects adjusted as by Benjamini and Hochberg"
+        f" at {LEVEL}. It is linear: it cannot see interactions, nor numbers that act in both directions.",
         True,
     ),
     "forest importance": Method(

@@ -3,11 +3,12 @@
     make truth                                                     # all cases; a rerun only pays for what is new
     python benchmarks/truth/run.py --methods MI --seeds 1          # one method, one seed
     python benchmarks/truth/run.py --methods relevance --again     # measure it again after a change of the code
-    python benchmarks/truth/run.py --kinds synthetic,shuffled      # without the rules on real features
-    python benchmarks/truth/run.py --seeds 0                       # only write the page again
+    python benchmarks/truth/run.py --methods relevance --again --kinds long,blesch --seeds 5
+    python benchmarks/truth/run.py --seeds 0                       # only write the pages again
 
 The real tables are in the folder ``real`` of the folder that the variable ANALOGICAL_DATA names. What every method
-says about every case goes to results.json as soon as it is known, the page to results.md.
+says about every case goes to results.json as soon as it is known, the means to results.md, and every answer of ours
+to answers.md.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import json
 import sys
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from itertools import chain
@@ -25,14 +26,50 @@ from typing import Any
 import numpy as np
 
 sys.path.extend(str(folder) for folder in Path(__file__).parents[:2])
-from cases import MAX_ROWS, RULES, SETTINGS, Case, data_folder, real_cases, shuffled_cases, synthetic_cases
+from cases import (
+    BLESCH,
+    LONG,
+    LONG_MIN_ROWS,
+    LONG_RULES,
+    MAX_ROWS,
+    NEIGHBOUR,
+    RULES,
+    SETTINGS,
+    Case,
+    blesch_cases,
+    data_folder,
+    long_cases,
+    real_cases,
+    shuffled_cases,
+    synthetic_cases,
+)
 from machine import describe_machine
 from methods import METHODS, SLOW_ROWS
 from threadpoolctl import threadpool_limits
 
 HERE = Path(__file__).parent
 SEEDS = 2
-KINDS = ("real", "synthetic", "shuffled")
+MAKERS: dict[str, Callable[[Iterable[int]], Iterator[Case]]] = {
+    "real": real_cases,
+    "synthetic": synthetic_cases,
+    "long": long_cases,
+    "blesch": blesch_cases,
+    "shuffled": shuffled_cases,
+}
+KINDS = tuple(MAKERS)
+MADE_UP = ("synthetic", "blesch")
+"""The kinds that need no real tables."""
+KINDS_WITH_TRUTH = tuple(kind for kind in KINDS if kind != "shuffled")
+EITHER = tuple(setting for setting in LONG if setting.startswith("exclusive or"))
+GROUPS = {
+    "real": RULES,
+    "synthetic": tuple(SETTINGS),
+    "long: sums": tuple(setting for setting in LONG if setting not in EITHER),
+    "long: exclusive or and a sum": EITHER,
+    "long: real tables": tuple(LONG_RULES),
+    "blesch": tuple(BLESCH),
+}
+"""The settings of every kind with a truth; those of long rules in three groups."""
 
 Content = dict[str, Any]
 """machine; cases by name: kind, setting, rows, features, labels, true; answers by method and case: see `answer`."""
@@ -60,6 +97,8 @@ def answer(method: str, case: Case) -> dict[str, Any]:
         with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore")
             scores, called = METHODS[method].run(case.X, case.y)
+    except ImportError:  # says nothing about the method
+        raise
     except Exception as error:  # a method that fails on a case is a result, too
         found["error"] = f"{type(error).__name__}: {error}"[:200]
         scores, called = dict.fromkeys(case.X, 0.0), set() if METHODS[method].has_verdicts else None
@@ -92,8 +131,7 @@ def facts(case: Case) -> dict[str, Any]:
 
 def all_cases(kinds: Collection[str], seeds: range) -> Iterator[Case]:
     """The cases of some kinds, seed by seed."""
-    makers = {"real": real_cases, "synthetic": synthetic_cases, "shuffled": shuffled_cases}
-    return chain.from_iterable(makers[kind]([seed]) for seed in seeds for kind in KINDS if kind in kinds)
+    return chain.from_iterable(MAKERS[kind]([seed]) for seed in seeds for kind in KINDS if kind in kinds)
 
 
 def measure(cases: Iterable[Case], methods: Sequence[str], folder: Path, n_jobs: int = 1) -> None:
@@ -145,32 +183,51 @@ def any_called(case: dict[str, Any], said: dict[str, Any]) -> float | None:  # n
     return None if "called" not in said else float(bool(said["called"]))
 
 
+def both_found(case: dict[str, Any], said: dict[str, Any]) -> float | None:
+    """1 if both features of the exclusive or, the first two that are true, are called an effect."""
+    return None if "called" not in said else float(set(case["true"][:2]) <= set(said["called"]))
+
+
 MEASURES: dict[str, Measure] = {"average precision": precision, "power": power, "false": false_share}
 
 
-def measured(content: Content) -> list[str]:
-    """The methods that have answers, in the usual order."""
-    return [method for method in METHODS if content["answers"].get(method)]
+def measured(content: Content, kind: str | None = None) -> list[str]:
+    """The methods that have answers, of one kind of case if that is named, in the usual order."""
+    cases, answers = content["cases"], content["answers"]
+    return [m for m in METHODS if any(kind in (None, cases[name]["kind"]) for name in answers.get(m, ()))]
 
 
-def common_cases(content: Content, kind: str, setting: str | None = None) -> list[str]:
-    """The cases that all measured methods have answered; those with no verdicts need no shuffled ones."""
-    methods = [m for m in measured(content) if kind != "shuffled" or METHODS[m].has_verdicts]
+def common_cases(content: Content, kind: str, settings: Collection[str] | None = None) -> list[str]:
+    """The cases that all methods measured on this kind have answered; those with no verdicts need no shuffled ones."""
+    methods = [m for m in measured(content, kind) if kind != "shuffled" or METHODS[m].has_verdicts]
     return [
         name
         for name, case in content["cases"].items()
         if case["kind"] == kind
-        and setting in (None, case["setting"])
+        and (settings is None or case["setting"] in settings)
         and all(name in content["answers"][method] for method in methods)
     ]
 
 
-def mean(content: Content, method: str, cases: Sequence[str], measure: Measure) -> float | None:
-    """Mean of a measure over cases; None if the method does not have it."""
+def known_values(content: Content, method: str, cases: Iterable[str], measure: Measure) -> list[float]:
+    """A measure in every case in which it is known."""
     said = content["answers"][method]
-    values = [measure(content["cases"][name], said[name]) for name in cases if name in said]
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else None
+    values = (measure(content["cases"][name], said[name]) for name in cases if name in said)
+    return [value for value in values if value is not None]
+
+
+def mean(content: Content, method: str, cases: Iterable[str], measure: Measure) -> float | None:
+    """Mean of a measure over cases; None if the method does not have it."""
+    values = known_values(content, method, cases, measure)
+    return float(np.mean(values)) if values else None
+
+
+def with_error(content: Content, method: str, cases: Iterable[str], measure: Measure) -> str:
+    """Mean and standard error of a measure over cases."""
+    values = known_values(content, method, cases, measure)
+    if len(values) < 2:
+        return number(float(values[0]) if values else None)
+    return f"{np.mean(values):.3f} ± {np.std(values, ddof=1) / np.sqrt(len(values)):.3f}"
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -178,23 +235,42 @@ def number(value: float | None, digits: int = 3) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
-def grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+def grid(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """A table of numbers with names on the left."""
     return [f"| {' | '.join(line)} |" for line in [head, ["---", *["---:"] * (len(head) - 1)], *rows]]
 
 
 def overall_table(content: Content) -> list[str]:
-    """All measures by method and kind of case."""
-    head = ["", *(f"{kind}: {name}" for kind in ("real", "synthetic") for name in MEASURES)]
+    """Power and false share by method and kind of case, for methods that call effects."""
     rows = []
     for method in measured(content):
+        if not METHODS[method].has_verdicts:
+            continue
         row = [method]
-        for kind in ("real", "synthetic"):
-            row += [number(mean(content, method, common_cases(content, kind), m)) for m in MEASURES.values()]
+        for kind in KINDS_WITH_TRUTH:
+            cases = common_cases(content, kind)
+            pair = [mean(content, method, cases, MEASURES[name]) for name in ("power", "false")]
+            row.append("–" if None in pair else " / ".join(map(number, pair)))
         row.append(number(mean(content, method, common_cases(content, "shuffled"), any_called)))
         row.append(number(mean(content, method, list(content["cases"]), lambda _, said: said["seconds"]), 1))
         rows.append(row)
-    return grid([*head, "shuffled: any called", "seconds"], rows)
+    head = ["", *(f"{kind}: power / false" for kind in KINDS_WITH_TRUTH), "shuffled: any called", "seconds"]
+    return grid(head, rows)
+
+
+def kind_tables(content: Content) -> list[str]:
+    """All measures with their standard errors by kind of case and method."""
+    lines = []
+    for group, settings in GROUPS.items():
+        kind = group.partition(":")[0]
+        cases = common_cases(content, kind, settings)
+        if cases:
+            rows = (
+                [method, *(with_error(content, method, cases, m) for m in MEASURES.values())]
+                for method in measured(content, kind)
+            )
+            lines += ["", f"### {group.capitalize()} ({len(cases)} cases)", "", *grid(["", *MEASURES], rows)]
+    return lines[1:]
 
 
 def rule_table(content: Content) -> list[str]:
@@ -203,28 +279,33 @@ def rule_table(content: Content) -> list[str]:
     rows = [
         [
             method,
-            *(number(mean(content, method, common_cases(content, "real", r), MEASURES[m])) for r, m in columns),
+            *(number(mean(content, method, common_cases(content, "real", [r]), MEASURES[m])) for r, m in columns),
         ]
-        for method in measured(content)
+        for method in measured(content, "real")
     ]
     return grid(["", *(f"{rule}: {name}" for rule, name in columns)], rows)
 
 
-def setting_table(content: Content, name: str) -> list[str]:
-    """One measure by setting and method, on made-up tables."""
-    methods = [m for m in measured(content) if name == "average precision" or METHODS[m].has_verdicts]
-    rows = []
-    for setting in SETTINGS:
-        cases = common_cases(content, "synthetic", setting)
-        if cases:
-            rows.append([setting, *(number(mean(content, m, cases, MEASURES[name]), 2) for m in methods)])
-    return grid(["", *methods], rows)
+def setting_tables(content: Content, kind: str, settings: Iterable[str], measures: Mapping[str, Measure]) -> list[str]:
+    """A table of every measure by setting and method."""
+    lines = []
+    for name, measure in measures.items():
+        methods = [m for m in measured(content, kind) if measure is precision or METHODS[m].has_verdicts]
+        cases = {setting: common_cases(content, kind, [setting]) for setting in settings}
+        rows = [
+            [setting, *(number(mean(content, m, names, measure), 2) for m in methods)]
+            for setting, names in cases.items()
+            if names
+        ]
+        if rows:
+            lines += ["", f"### {name.capitalize()}", "", *grid(["", *methods], rows)]
+    return lines[1:]
 
 
 def false_discoveries(content: Content) -> list[str]:
     """The shuffled tables on which a method calls anything an effect, with what it calls one."""
     lines = []
-    for method in measured(content):
+    for method in measured(content, "shuffled"):
         said = content["answers"][method]
         wrong = {
             name: said[name]["called"]
@@ -237,16 +318,19 @@ def false_discoveries(content: Content) -> list[str]:
     return lines or ["No method calls anything an effect."]
 
 
-def own_means(content: Content, method: str) -> str:
-    """A sentence for every kind of case with the means over all cases that the method has answered."""
-    sentences = []
-    for kind in KINDS:
-        cases = [name for name in content["answers"][method] if content["cases"][name]["kind"] == kind]
-        measures = {"any called": any_called} if kind == "shuffled" else MEASURES
-        means = ", ".join(f"{name} {number(mean(content, method, cases, m))}" for name, m in measures.items())
-        if cases:
-            sentences.append(f"All its {len(cases)} {kind} cases: {means}.")
-    return " ".join(sentences)
+def own_table(content: Content) -> list[str]:
+    """Our measures over all cases that we have answered, whatever the others have: more seeds, smaller errors."""
+    rows = []
+    for group, settings in {**GROUPS, "shuffled": ("shuffled",)}.items():
+        kind = group.partition(":")[0]
+        of_group = {n for n, case in content["cases"].items() if case["kind"] == kind and case["setting"] in settings}
+        for method in measured(content, kind):
+            cases = [name for name in content["answers"][method] if name in of_group]
+            if METHODS[method].is_ours and cases:
+                measures = [*MEASURES.values()] if kind != "shuffled" else [precision, power, any_called]
+                row = [with_error(content, method, cases, measure) for measure in measures]
+                rows.append([group, method, str(len(cases)), *row])
+    return grid(["", "method", "cases", *MEASURES], rows)
 
 
 def every_case(content: Content, method: str) -> list[str]:
@@ -274,7 +358,7 @@ def errors(content: Content) -> list[str]:
 
 
 def page(content: Content) -> str:
-    """What was measured, for reading."""
+    """The means, for reading."""
     counts = ", ".join(f"{len(common_cases(content, kind))} {kind}" for kind in KINDS)
     lines = [
         "# Known truth: what comes first, and what is called an effect",
@@ -282,14 +366,30 @@ def page(content: Content) -> str:
         "Labels drawn from a rule over a few columns: everything else is irrelevant given those, however correlated."
         " *Average precision* says whether the true features come first (1: all do). *Power* is the share of the true"
         " features that a method calls an effect; *false* is the share of the others among those it calls one, 0 where"
-        " it calls none. *Real*: features of real tables. *Synthetic*: made-up tables. *Shuffled*: real tables with"
-        " their labels in random order, where nothing is true: the share of tables in which anything is called an"
-        " effect."
-        f" Means over the cases that all methods have answered: {counts}.",
+        " it calls none.",
+        "",
+        "- *Real*: features of real tables, rules of two to four of them. *Synthetic*: made-up tables, rules of two or"
+        " three features.",
+        "- *Long*: rules of four to nine features. Sums: numbers, or categories of three values, that add up, each with"
+        f" a neighbour that does nothing (correlation {NEIGHBOUR}). Exclusive or and a sum: an exclusive or of two"
+        " features beside numbers that add up, all with neighbours. Real tables: rules of six or nine features of real"
+        " tables.",
+        "- *Blesch*: the twelve mixed features of Blesch, Watson and Wright (2023, section 3.2), six of them true; five"
+        " or three levels.",
+        "- *Shuffled*: real tables with their labels in random order, where nothing is true: the share of tables in"
+        " which anything is called an effect.",
+        "",
+        f"Means over the cases that all methods measured on that kind have answered: {counts}.",
         "",
         "<!-- table -->",
         *overall_table(content),
         "<!-- end -->",
+        "",
+        "## By kind of case",
+        "",
+        "Means with their standard errors over cases.",
+        "",
+        *kind_tables(content),
         "",
         "## By kind of rule",
         "",
@@ -297,24 +397,18 @@ def page(content: Content) -> str:
         " two of them. interaction: an exclusive or of two without main effects, and the main effect of a third.",
         "",
         *rule_table(content),
-        "",
-        "## By setting",
-        "",
-        "Made-up tables.",
     ]
-    for name in MEASURES:
-        lines += ["", f"### {name.capitalize()}", "", *setting_table(content, name)]
+    sections = {
+        "Synthetic": ("synthetic", SETTINGS, MEASURES),
+        "Long": ("long", [*LONG, *LONG_RULES], MEASURES),
+        "Exclusive or": ("long", EITHER, {"Share of the tables in which both of its features are found": both_found}),
+        "Blesch": ("blesch", BLESCH, MEASURES),
+    }
+    for heading, parts in sections.items():
+        lines += ["", f"## By setting: {heading.lower()}", "", *setting_tables(content, *parts)]
     lines += ["", "## Shuffled labels", "", *false_discoveries(content)]
-    ours = [method for method in measured(content) if METHODS[method].is_ours]
-    for method in ours:
-        lines += [
-            "",
-            f"## Every case: {method}",
-            "",
-            own_means(content, method) + " False ones are bold.",
-            "",
-            *every_case(content, method),
-        ]
+    lines += ["", "## Ours, over all cases answered", "", "Shuffled: false is the share of tables with any effect."]
+    lines += ["", *own_table(content), "", "Every answer is in [answers.md](answers.md)."]
     lines += [
         "",
         "## How it was measured",
@@ -322,11 +416,12 @@ def page(content: Content) -> str:
         "- Real cases: every table, every rule, and every seed gives other true features and other labels. Constant"
         f" columns and copies are left out; from tables with more than {MAX_ROWS:,} rows a seed draws {MAX_ROWS:,}."
         " A rule sees numbers in quarters of the rows. Cases in which one label has less than 5 % of the rows are left"
-        " out.",
+        f" out, and for long rules tables under {LONG_MIN_ROWS} rows.",
         "- The log odds have a standard deviation of 2.2, so that the best guess is right in about four of five rows.",
-        "- Rivals see numbers in five bins of about as many rows each, except the forests and Boruta. None was tuned.",
-        f"- MultiSURF and Boruta see at most {SLOW_ROWS:,} rows, drawn at random: fewer than all only where"
-        " there are 20,000.",
+        "- Standard errors: of the mean over cases, as if every case were drawn anew; real tables come several times.",
+        "- Rivals see numbers in five bins of about as many rows each, except the forests, Boruta and D0CRT. None was"
+        " tuned.",
+        f"- MultiSURF and Boruta see at most {SLOW_ROWS:,} rows, drawn at random.",
         *(f"- *{method}*: {METHODS[method].about}" for method in measured(content)),
         "- Seconds: processor seconds, mean over all cases that the method has answered.",
     ]
@@ -334,6 +429,15 @@ def page(content: Content) -> str:
     if failed:
         lines += ["", "## Errors", "", "They count as nothing called, all features alike.", "", *failed]
     return "\n".join([*lines, "", f"Measured on {content['machine']}; one thread."]) + "\n"
+
+
+def answers_page(content: Content) -> str:
+    """Every answer of ours, for looking up."""
+    lines = ["# Known truth: every case", "", "Features that are falsely called an effect are bold."]
+    for method in measured(content):
+        if METHODS[method].is_ours:
+            lines += ["", f"## {method.capitalize()}", "", *every_case(content, method)]
+    return "\n".join(lines) + "\n"
 
 
 # ---------------------------------------------------------------- files
@@ -374,6 +478,16 @@ def load(folder: Path) -> Content:
     return {"machine": describe_machine(), "cases": {}, "answers": {}}
 
 
+def forget(content: Content, methods: Collection[str], kinds: Collection[str]) -> Content:
+    """The content without what some methods said about some kinds of case, whatever the seed."""
+
+    def is_kept(method: str, name: str) -> bool:
+        return method not in methods or content["cases"][name]["kind"] not in kinds
+
+    kept = {m: {name: a for name, a in said.items() if is_kept(m, name)} for m, said in content["answers"].items()}
+    return content | {"answers": kept}
+
+
 def some_of(known: Collection[str]) -> Callable[[str], list[str]]:
     """Reads names with commas between them."""
 
@@ -394,22 +508,23 @@ def main() -> None:
     parser.add_argument("--first-seed", type=int, default=0, metavar="N", help="start with another seed than 0")
     parser.add_argument("--methods", type=some_of(METHODS), default=list(METHODS), metavar="A,B", help="some methods")
     parser.add_argument("--kinds", type=some_of(KINDS), default=list(KINDS), metavar="A,B", help="some kinds of cases")
-    parser.add_argument("--again", action="store_true", help="forget what was recorded about these methods")
+    parser.add_argument("--again", action="store_true", help="forget what these methods said about these kinds")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: 1)")
     options = parser.parse_args()
     kinds = options.kinds
-    if set(kinds) != {"synthetic"}:
+    if not set(kinds) <= set(MADE_UP):
         try:
             data_folder()
         except FileNotFoundError as error:
-            sys.stderr.write(f"Only the synthetic cases are run. {error}\n")
-            kinds = [kind for kind in kinds if kind == "synthetic"]
+            kinds = [kind for kind in kinds if kind in MADE_UP]
+            sys.stderr.write(f"Only {' and '.join(kinds) or 'the page'} can be made. {error}\n")
     if options.again:
-        content = load(HERE)
-        save(content | {"answers": {m: a for m, a in content["answers"].items() if m not in options.methods}}, HERE)
+        save(forget(load(HERE), options.methods, kinds), HERE)
     seeds = range(options.first_seed, options.first_seed + options.seeds)
     measure(all_cases(kinds, seeds), options.methods, HERE, options.jobs)
-    (HERE / "results.md").write_text(page(load(HERE)), encoding="utf-8")
+    content = load(HERE)
+    (HERE / "results.md").write_text(page(content), encoding="utf-8")
+    (HERE / "answers.md").write_text(answers_page(content), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Types that the stages pass to each other: kinds of arrays, codes and bins, coded rows and notes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, TypeAlias
 
@@ -16,6 +16,7 @@ __all__ = [
     "Keys",
     "Note",
     "Positions",
+    "RawCells",
     "code_type",
     "merge_bins",
     "same",
@@ -75,6 +76,8 @@ class CodedRows:
     n_labels: int
     weights: Ints | None = None
     """Number of rows that each row represents, 0 or more; None means one each."""
+    has_missing: Bools | None = None
+    """Whether the last code of a feature stands for missing cells; None if no feature has any."""
 
     @property
     def n_features(self) -> int:
@@ -113,7 +116,8 @@ class CodedRows:
         if len(chosen) == self.n_features and chosen == list(range(self.n_features)):
             return self
         codes = np.asfortranarray(self.codes[:, chosen])
-        return CodedRows(codes, self.labels, self.n_values[chosen], self.n_labels, self.weights)
+        has_missing = None if self.has_missing is None else self.has_missing[chosen]
+        return CodedRows(codes, self.labels, self.n_values[chosen], self.n_labels, self.weights, has_missing)
 
 
 def _sizes(codes: Codes, weights: Ints | None, n_codes: int) -> Ints:
@@ -125,6 +129,19 @@ def _sizes(codes: Codes, weights: Ints | None, n_codes: int) -> Ints:
         together = np.ascontiguousarray(codes)
         return np.array([np.count_nonzero(together == code) for code in range(n_codes)], np.int64)
     return np.bincount(codes, weights, minlength=n_codes).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class RawCells:
+    """Cells as they were read, before columns were set aside or binned, of all rows or of some drawn at random."""
+
+    names: tuple[str, ...]
+    """All columns that were read, and last the label."""
+    codes: Codes
+    """Shape (rows, columns); 0 is a missing cell."""
+    n_values: Ints
+    units: Mapping[int, bool]
+    """Columns that may name units with several rows each, and whether their codes increase with their values."""
 
 
 @dataclass(frozen=True)

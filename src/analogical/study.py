@@ -33,6 +33,7 @@ from analogical.estimate.dependencies import (
 )
 from analogical.estimate.fit import Term, what_is_left
 from analogical.estimate.groups import group_p_value, varies_within_groups
+from analogical.estimate.repeats import count_copies, find_unit
 from analogical.estimate.sizes import EffectSums, Size, measure_size_of_groups, measure_sizes
 from analogical.estimate.tests import Scores, Tested, p_values_of, test_stack
 from analogical.explain import Explanation, GivenColumns
@@ -246,10 +247,19 @@ class Study:
         """What was done to the table before counting, and which columns predict the label nearly alone."""
         if self.table.label_meaning is None:
             return self.table.notes
+        notes, raw = list(self.table.notes), self.table.raw
         leaks = find_leaks(self.table.coded) | dict(self.table.watched)
         shares = tuple(100 if share == 1 else min(99, round(100 * share)) for _, share in sorted(leaks.items()))
         names = tuple(self.table.names[i] for i in sorted(leaks))
-        return (*self.table.notes, Note("leak", names, shares)) if leaks else self.table.notes
+        notes += [Note("leak", names, shares)] if leaks else []
+        if raw is not None and self.duplicates == "count":
+            if n_copies := count_copies(raw):
+                notes.append(Note("copies", (), (n_copies, len(raw.codes))))
+            elif (found := find_unit(raw, self.n_rows)) is not None:  # replaces one that is known by its name only
+                (unit, *constant), sizes = found
+                notes = [note for note in notes if note.kind != "looks-like-groups"]
+                notes.append(Note("looks-like-groups", (unit,), sizes, words=tuple(constant)))
+        return tuple(notes)
 
     @cached_property
     def counts(self) -> PairCounts:
@@ -285,7 +295,8 @@ class Study:
         if all(column < self.n_features for column in columns):
             return self.rows.select(columns)
         codes, n_values = list(map(self.codes, columns)), np.array(list(map(self._n_values, columns)))
-        return CodedRows(np.stack(codes).T, self.rows.labels, n_values, self.rows.n_labels, self.rows.weights)
+        gaps = [c < len(self.owner) and self.table.columns[self.owner[c]].n_missing > 0 for c in columns]
+        return replace(self.rows, codes=np.stack(codes).T, n_values=n_values, has_missing=np.array(gaps))
 
     def _n_values(self, column: int) -> int:
         """Number of values of a column."""

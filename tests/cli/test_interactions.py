@@ -85,6 +85,10 @@ def test_a_pair_is_shown_as_a_card(run):
     content = json.loads(out)
     assert (content["squares"], content["broken"], len(content["examples"])) == (432, 324, 4)
     assert content["counts"][0][0] == [0, 48]
+    for limit in (0, 2, 6):
+        _, out, _ = run(*command, "--limit", limit)
+        assert out.splitlines()[:6] == lines[:6]
+        assert sum(line.startswith("broken:") for line in out.splitlines()) == limit
 
 
 @pytest.mark.parametrize(
@@ -92,6 +96,7 @@ def test_a_pair_is_shown_as_a_card(run):
     [
         (["--pair", "c1"], "--pair must name two columns, separated by a comma, got 'c1'."),
         (["--pair", "c1,c1"], "--pair must name two columns, separated by a comma, got 'c1,c1'."),
+        (["--pair", "c1,c2", "--limit", "-1"], "--limit must be a whole number from 0, got -1"),
         (["--pair", "c1,nope"], "The table has no column 'nope' to take as feature"),
         (["--json", "--csv"], "--json and --csv cannot be used together"),
         (["--given", "z1"], "The table has no column 'z1' to take as feature"),

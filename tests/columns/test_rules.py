@@ -39,8 +39,10 @@ def aside(columns, **options):
     ("name", "cells", "is_id"),
     [
         ("ticket", STRINGS, True),
-        ("ticket", [*STRINGS[:57], *["p-0"] * 3], True),  # 57 of 60 rows are 95 %
-        ("ticket", [*STRINGS[:56], *["p-0"] * 4], False),
+        ("ticket", [*STRINGS[:30], *STRINGS[:30]], True),  # half of the rows
+        ("ticket", [*STRINGS[:29], *STRINGS[:29], "p-0", "p-0"], False),
+        ("row", [*DENSE[:57], *DENSE[:3]], True),  # 57 of 60 rows are 95 %
+        ("row", [*DENSE[:56], *DENSE[:4]], False),
         ("ticket", [*STRINGS[:50], *[None] * 10], True),  # rows without a value say nothing
         ("row", DENSE, True),
         ("row", [k + 5000 for k in DENSE], True),
@@ -49,6 +51,15 @@ def aside(columns, **options):
         ("income", SPREAD, False),  # a measurement
         ("customer_id", SPREAD, True),
         ("id", SPREAD, True),
+        ("ID", SPREAD, True),
+        ("Id", [*SPREAD[:30], *SPREAD[:30]], True),
+        ("PATIENT_ID", SPREAD, True),
+        ("patientid", SPREAD, True),
+        ("USERID", [*SPREAD[:45], *SPREAD[:15]], True),
+        ("Id_Student", SPREAD, True),
+        ("PAID", SPREAD, False),
+        ("Idaho", SPREAD, False),
+        ("number", [*SPREAD[:45], *SPREAD[:15]], False),
         ("ID no", SPREAD, True),
         ("customerId", SPREAD, True),
         ("OrderNumber", SPREAD, True),
@@ -56,7 +67,7 @@ def aside(columns, **options):
         ("humidity", SPREAD, False),
         ("paid", SPREAD, False),
         ("north", SPREAD, False),
-        ("id", [k % 40 for k in range(N)], False),
+        ("id", [*range(29), *range(29), 0, 1], True),  # two rows each
         ("id", [k / 7 for k in range(N)], False),  # numbers with a fraction are measurements
         ("day", [date(2020, 1, 1) + timedelta(days=k) for k in range(N)], False),
         ("day", [datetime(2020, 1, 1) + timedelta(seconds=k) for k in range(N)], False),
@@ -78,7 +89,7 @@ def test_a_small_table_has_no_ids():
 
 def test_rows_that_stand_for_several_have_no_ids():
     assert aside({"ticket": STRINGS, "letter": LETTERS}, weights=[1] * N) == ("ticket",)
-    assert aside({"ticket": STRINGS, "letter": LETTERS}, weights=[2] * N) == ()
+    assert aside({"ticket": STRINGS, "letter": LETTERS}, weights=[3] * N) == ()
     weights = [1] * 30 + [0] * 30
     assert aside({"ticket": [*STRINGS[:30], *["p-0"] * 30], "letter": LETTERS}, weights=weights) == ("ticket",)
 
@@ -137,7 +148,8 @@ def units(columns, **options):
         ("patientId", FIVE_EACH, True),
         ("CUSTOMER NO", FIVE_EACH, True),
         ("id", FIVE_EACH, True),
-        ("Students", FIVE_EACH, True),
+        ("Students", FIVE_EACH, False),  # how many there are
+        ("students_no", FIVE_EACH, True),
         ("age", FIVE_EACH, False),
         ("grid", FIVE_EACH, False),
         ("customer segment", FIVE_EACH, False),  # a property of a customer
@@ -191,8 +203,8 @@ CATEGORIES = {
     "few whole floats and gaps": [None if k == 3 else float(k % 20) for k in range(N)],
     "few dates": [date(2020, 1, 1 + k % 20) for k in range(N)],
     "five fractions": [k % 5 / 3 for k in range(N)],  # as many as bins
-    "many words": [f"w{k % 40}" for k in range(N)],
-    "mixed": [k % 40 if k % 2 else str(k % 40) for k in range(N)],
+    "many words": [f"w{k % 29}" for k in range(N)],
+    "mixed": [k % 28 if k % 2 else str(k % 28) for k in range(N)],
 }
 BINNED = {
     "many whole numbers": [k % 21 for k in range(N)],

@@ -55,7 +55,7 @@ KINDS = {
     "words": """
         columns.frames: FAR_DATES
         outside.encoding: CHANGED
-        show.notes: NOTES
+        show.notes: DOUBTS NOTES
         show.relevance: MIXED NOT_ADJUSTED NOT_CAUSES PAPER_STATUSES ROW_NAMES SMALL STATUSES
         show.selection: REASONS
         show.views: QUESTIONS
@@ -64,7 +64,7 @@ KINDS = {
     "formats: how cells, files, dates, names of columns and servers are recognised": """
         cli.options: LABELS
         columns.columns: DAY_NUMBERS MISSING NO_CODES
-        columns.rules: GROUP_NAME ID_NAME
+        columns.rules: COUNT_NAME GROUP_NAME ID_NAME PERSONS
         columns.treating: PARTS WEEKDAYS
         io.files: NA
         io.text: SEPARATORS

@@ -197,3 +197,16 @@ def test_audits_cover_the_true_difference(simulations):
     assert 0.92 <= sum(r["coverage"] for r in settings) / 6 <= 0.99
     assert max(r["p_below_5_percent"] for r in settings if r["effect"] == 0) <= 0.12
     assert min(r["p_below_5_percent"] for r in settings if r["effect"] == 0.3 and r["rows_per_context"] == 6) > 0.9
+
+
+def test_exclusive_ors_over_units_are_right_in_nine_of_ten_rows(simulations):
+    import numpy as np
+
+    units = sys.modules["units"]
+    kinds = ("varies within units", "fixed in units")
+    rows, labels, unit = units._draw_exclusive_or(np.random.default_rng(0), 3000, "6 rows each", kinds)
+    assert len(labels) == 18_000
+    right = rows[:, 0] ^ rows[:, 1] == labels
+    assert abs(right.mean() - 0.9) < 0.01
+    assert (np.bincount(unit, rows[:, 1]) % 6 == 0).all()  # all rows of a unit or none
+    assert (np.bincount(unit, rows[:, 0]) % 6 != 0).mean() > 0.9

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -128,6 +129,70 @@ def test_halves_of_the_values_are_never_all_rows(cases):
             assert 0 < bits.mean() < 1
 
 
+def test_long_rules_have_a_neighbour_beside_every_feature(cases):
+    found = {case.setting: case for case in cases.long_cases([0], settings=list(cases.LONG))}
+    assert list(found) == list(cases.LONG)
+    for setting, case in found.items():
+        assert f"{len(case.X):,} rows" in setting
+        assert sorted(case.X) == sorted([*case.true, *(f"beside {name}" for name in case.true)])
+        for name in case.true:
+            beside = f"beside {name}"
+            if case.X[name].dtype.kind == "f":
+                tie = np.corrcoef(case.X[name], case.X[beside])[0, 1]
+            else:
+                n_values = case.X[name].nunique()
+                tie = 1 - (case.X[name] != case.X[beside]).mean() * n_values / (n_values - 1)
+            assert tie == pytest.approx(cases.NEIGHBOUR, abs=0.08), (setting, name)
+        assert np.log(case.shares[:, 1] / case.shares[:, 0]).std() == pytest.approx(cases.STRENGTH)
+    assert {len(case.true) for case in found.values()} == {4, 5, 6, 7, 8}
+
+
+def test_exclusive_or_beside_numbers_is_stronger_than_each_of_them(cases):
+    case = next(cases.long_cases([0], settings=["exclusive or beside 4, 8,000 rows"]))
+    assert case.true[:2] == ("a", "b")
+    log_odds = np.log(case.shares[:, 1] / case.shares[:, 0])
+    odd = 2 * (codes(case, "a") ^ codes(case, "b")) - 1
+    terms = np.column_stack([np.ones(len(odd)), odd, case.X[list(case.true[2:])]])
+    weights, rest = np.linalg.lstsq(terms, log_odds)[:2]
+    assert rest == pytest.approx(0, abs=1e-9)
+    assert weights[1] / weights[2:] == pytest.approx([1.5] * 4)
+    assert abs(np.corrcoef(codes(case, "a"), case.y)[0, 1]) < 0.05
+
+
+def test_long_rules_on_real_features_read_six_or_nine(real):
+    settings = list(real.LONG_RULES)
+    found = list(real.long_cases([0], settings=settings, tables=["compas", "vehicle", "vote", "car"]))
+    # vote has too few rows, car no column more than six, compas none more than nine.
+    shapes = [(case.table, len(case.true)) for case in found]
+    assert shapes == [*[("compas", 6), ("vehicle", 6)] * 2, *[("vehicle", 9)] * 2]
+    assert {case.kind for case in found} == {"long"}
+    assert len({case.name for case in found}) == len(found)
+    for case in found:
+        assert len(set(case.true)) == len(case.true)
+        seen = np.column_stack([real.values_seen_by_rule(case.X[name]) for name in case.true])
+        place = np.unique(seen, axis=0, return_inverse=True)[1].ravel()
+        mean = np.bincount(place, case.shares[:, 1]) / np.bincount(place)
+        np.testing.assert_allclose(mean[place], case.shares[:, 1])
+
+
+def test_mixed_features_are_those_of_blesch_watson_and_wright(cases):
+    found = {case.setting: case for case in cases.blesch_cases([0])}
+    assert list(found) == [f"{k} levels, {n} rows" for k in (5, 3) for n in ("300", "1,000", "3,000")]
+    for case in found.values():
+        assert case.shares.min(axis=1).mean() == pytest.approx(cases.WRONG_AT_BEST, abs=1e-6)
+        assert [int(name.split()[1]) for name in case.true] == [2, 4, 6, 8, 10, 12]
+    case = found["5 levels, 3,000 rows"]
+    for i in range(1, 9, 2):
+        assert case.X[f"number {i}"].corr(case.X[f"number {i + 1}"]) == pytest.approx(0.8, abs=0.03)
+    assert set(case.X["category 9"].value_counts()) == {600}
+    outer = [np.where(case.X[f"number {i}"].abs() > 0.6745, -1, 1) for i in (6, 8)]
+    levels = [codes(case, f"category {i}") / 2 - 1 for i in (10, 12)]
+    terms = np.column_stack([case.X[["number 2", "number 4"]], *outer, *levels])
+    weights, rest = np.linalg.lstsq(terms, np.log(case.shares[:, 1] / case.shares[:, 0]))[:2]
+    assert rest == pytest.approx(0, abs=1e-9)
+    assert weights / weights[0] == pytest.approx([1, 3, 1, 3, 1, 3])
+
+
 def test_missing_data_is_said_in_one_line(cases, tmp_path, monkeypatch):
     monkeypatch.delenv("ANALOGICAL_DATA", raising=False)
     with pytest.raises(FileNotFoundError, match=r"let ANALOGICAL_DATA name the folder that holds real/\."):
@@ -248,19 +313,33 @@ def test_what_was_measured_is_not_measured_again(oracle, cases, tmp_path, monkey
     assert oracle.load(tmp_path) == content
 
 
+def test_a_library_that_is_missing_is_not_recorded_as_a_failure(oracle, cases, tmp_path, monkeypatch):
+    def imports(X, y):
+        raise ModuleNotFoundError("No module named 'boruta'")
+
+    monkeypatch.setitem(oracle.METHODS, "fails", oracle.METHODS["fails"].__class__(imports, "it imports.", True))
+    with pytest.raises(ModuleNotFoundError):
+        oracle.measure(cases.blesch_cases([0], settings=["3 levels, 300 rows"]), ["fails"], tmp_path)
+    assert oracle.load(tmp_path)["answers"] == {}
+
+
 def test_page_says_what_was_called_in_every_case(oracle, cases, tmp_path):
     oracle.measure(cases.synthetic_cases([0], settings=["noise of 5 values"]), ["knows", "fails", "scores"], tmp_path)
     nothing_true = made(cases, "noise of 5 values", 1)
-    nothing_true = nothing_true.__class__(**{**vars(nothing_true), "name": "z", "kind": "shuffled", "true": ()})
+    nothing_true = replace(nothing_true, name="z", kind="shuffled", setting="shuffled", true=())
     oracle.measure([nothing_true], ["knows", "fails", "scores"], tmp_path)
     assert "z" not in oracle.load(tmp_path)["answers"]["scores"]
     text = oracle.page(oracle.load(tmp_path))
-    assert "answered: 0 real, 1 synthetic, 1 shuffled." in text
-    assert "| knows | – | – | – | 1.000 | 0.667 | 0.333 | 1.000 |" in text
-    assert "| scores | – | – | – | 0.556 | – | – | – |" in text  # (1 + 3/9 + 3/9) / 3
+    assert "answered: 0 real, 1 synthetic, 0 long, 0 blesch, 1 shuffled." in text
+    assert "| knows | – | 0.667 / 0.333 | – | – | 1.000 |" in text
+    assert "### Synthetic (1 cases)" in text
+    assert "| knows | 1.000 | 0.667 | 0.333 |" in text
+    assert "| scores | 0.556 | – | – |" in text  # (1 + 3/9 + 3/9) / 3
+    assert "| shuffled | knows | 1 | – | – | 1.000 |" in text
     assert "- knows: z (" in text
-    assert "| noise of 5 values, seed 0 | 2,000 | 9 | 1.00 | a, b, c |" in text
-    assert "**noise 1**" in text
+    every = oracle.answers_page(oracle.load(tmp_path))
+    assert "| noise of 5 values, seed 0 | 2,000 | 9 | 1.00 | a, b, c |" in every
+    assert "**noise 1**" in every
     assert "- fails, noise of 5 values, seed 0: ValueError: too hard" in text
 
 
@@ -268,9 +347,41 @@ def test_means_are_over_the_cases_that_all_methods_have_answered(oracle, cases, 
     both = ["noise of 5 values", "labels without noise"]
     oracle.measure(cases.synthetic_cases([0], settings=both), ["knows"], tmp_path)
     oracle.measure(cases.synthetic_cases([0], settings=both[:1]), ["scores"], tmp_path)
+    oracle.measure(cases.blesch_cases([0], settings=["3 levels, 300 rows"]), ["knows"], tmp_path)
     content = oracle.load(tmp_path)
     assert oracle.common_cases(content, "synthetic") == ["noise of 5 values, seed 0"]
-    assert oracle.own_means(content, "knows").startswith("All its 2 synthetic cases: average precision 1.000, power")
+    assert oracle.common_cases(content, "blesch") == ["3 levels, 300 rows, seed 0"]  # only one method was asked
+    assert "| synthetic | knows | 2 | 1.000 ± 0.000 | 0.667 ± 0.000 | 0.333 ± 0.000 |" in oracle.own_table(content)
+
+
+def test_standard_errors_are_those_of_the_mean(oracle):
+    cases = {f"case {i}": {"true": ["a", "b"]} for i in range(3)}
+    called = [["a", "b"], ["a"], ["a"]]
+    said = {name: {"called": names} for name, names in zip(cases, called, strict=True)}
+    content = {"cases": cases, "answers": {"knows": said}}
+    assert oracle.with_error(content, "knows", cases, oracle.power) == "0.667 ± 0.167"  # .5 / sqrt(3) / sqrt(3)
+    assert oracle.with_error(content, "knows", list(cases)[:1], oracle.power) == "1.000"
+    assert oracle.with_error(content, "knows", [], oracle.power) == "–"
+
+
+def test_an_exclusive_or_is_found_if_both_of_its_features_are(oracle):
+    case = {"true": ["a", "b", "c"]}
+    assert oracle.both_found(case, {"called": ["b", "a"]}) == 1
+    assert oracle.both_found(case, {"called": ["a", "c"]}) == 0
+    assert oracle.both_found(case, {}) is None
+
+
+def test_again_forgets_what_these_methods_said_about_these_kinds(oracle):
+    cases = {"x, seed 0": {"kind": "long"}, "x, seed 4": {"kind": "long"}, "y": {"kind": "real"}}
+    content = {"machine": "", "cases": cases, "answers": {m: {n: {} for n in cases} for m in ("knows", "fails")}}
+    kept = oracle.forget(content, ["knows"], ["long", "blesch"])["answers"]
+    assert {method: list(said) for method, said in kept.items()} == {"knows": ["y"], "fails": list(cases)}
+
+
+def test_every_setting_is_in_one_group(oracle, cases):
+    grouped = [setting for settings in oracle.GROUPS.values() for setting in settings]
+    settings = [*cases.RULES, *cases.SETTINGS, *cases.LONG, *cases.LONG_RULES, *cases.BLESCH]
+    assert sorted(grouped) == sorted(settings)
 
 
 def test_every_rival_scores_every_feature_of_an_easy_table(benchmark, cases):
@@ -282,6 +393,21 @@ def test_every_rival_scores_every_feature_of_an_easy_table(benchmark, cases):
         assert list(scores) == list(X)
         assert max(scores, key=scores.get) == "a", name
         assert called in (None, {"a"})
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_conditional_randomization_takes_words_numbers_rare_values_and_many_classes(benchmark, cases):
+    pytest.importorskip("hidimstat")
+    case = made(cases, "four classes")
+    X = case.X[["a", "noise 1"]].iloc[:400].assign(number=np.arange(400.0) % 7, name=[f"n{i}" for i in range(400)])
+    X.loc[0, "number"] = np.nan
+    a = (codes(case, "a") == 0)[:400]
+    for y in (a.astype(int), np.where(a, 2, np.arange(400) % 2)):
+        scores, called = benchmark.METHODS["D0CRT"].run(X, y)
+        assert list(scores) == list(X)
+        assert max(scores, key=scores.get) == "a"
+        assert "a" in called
+        assert not called & {"name", "noise 1"}
 
 
 def test_features_without_a_place_in_our_order_are_last(benchmark):

@@ -3,11 +3,15 @@
 import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import analogical
+from analogical import relevance, report, select
 from analogical._types import Note
-from analogical.show.notes import NOTES, describe_notes, sum_up_notes
+from analogical.show.notes import NOTES, describe_notes, sum_up_notes, warnings_of
+from analogical.show.report import page_of
+from analogical.show.views import view_of
 
 SENTENCES = [
     (
@@ -32,6 +36,18 @@ SENTENCES = [
         Note("looks-like-groups", ("subject",), (316, 24)),
         "'subject' looks like a unit with repeated rows (316 values, about 24 rows each): if rows of one unit"
         " are not independent, give groups='subject' (--groups) to relevance, audit or report",
+    ),
+    (
+        Note("looks-like-groups", ("lecturer",), (94, 1), words=("rank", "sex", "age", "language")),
+        "'lecturer' looks like a unit with repeated rows (94 values, about 1 row each; rank, sex, age and language are"
+        " constant within each): if rows of one unit are not independent, give groups='lecturer' (--groups) to"
+        " relevance, audit or report",
+    ),
+    (
+        Note("copies", (), (1000, 2000)),
+        "1,000 of 2,000 rows examined are copies of another one in every column, more than chance explains: count"
+        ' copies of one record once (duplicates="once", --duplicates once), or give the units that they belong to as'
+        " groups (--groups)",
     ),
     (Note("collected"), "X is a lazy frame and was collected"),
     (Note("missing-value", ("a", "b"), (1200, 3)), "missing cells count as a separate value in a (1,200) and b (3)"),
@@ -94,7 +110,7 @@ def test_sentences_that_say_how_to_go_on(note, start):
 def test_every_kind_of_note_has_a_sentence():
     unused = {"label-equals-column"}
     for kind in set(NOTES) - unused:
-        n = {"missing-dropped": 2, "looks-like-groups": 2}.get(kind, 1)
+        n = {"missing-dropped": 2, "looks-like-groups": 2, "copies": 2}.get(kind, 1)
         (sentence,) = describe_notes([Note(kind, ("column",), (1,) * n, ((1,),), ("word",))])
         assert len(sentence) > 15
 
@@ -131,3 +147,13 @@ def test_control_characters_are_not_alive():
     for kind in ("set-aside", "label-taken-out", "missing-value", "leak", "binned"):
         (sentence,) = describe_notes([Note(kind, ("a\x1b[31m\n",), (1,), ((1,),))])
         assert sentence.isprintable()
+
+
+def test_notes_that_cast_doubt_are_lines_beside_the_answer_and_on_the_page():
+    frame = pl.DataFrame({"a": [k % 7 for k in range(210)], "b": [k % 30 for k in range(210)], "y": [0, 1, 1] * 70})
+    ranked = relevance(pl.concat([frame, frame]), "y")
+    (doubt,) = warnings_of(ranked.notes)
+    assert doubt.startswith("210 of 420 rows examined are copies of another one in every column")
+    for result in (ranked, select(pl.concat([frame, frame]), "y")):
+        assert view_of(result).lines[-1] == doubt
+    assert page_of(report(pl.concat([frame, frame]), "y"))["reasons"][-1] == doubt

@@ -135,6 +135,7 @@ def interactions(
             help="Show the label shares of one pair of features by their values, and the rows of broken squares.",
         ),
     ] = None,
+    limit: Annotated[int, typer.Option(help="Number of broken squares to show with --pair.")] = 4,
     confidence: Confidence = 0.95,
 ) -> None:
     """Find features that act together: the effect of one depends on the other.
@@ -152,8 +153,11 @@ def interactions(
     two = split_names(pair)
     if len(set(two)) != 2:
         raise InputError(f"--pair must name two columns, separated by a comma, got {pair!r}.")
+    check_whole("--limit", limit, low=0)
+    from analogical.questions.interactions import describe_pair
+
     result = analogical.interactions(source.frame, source.label, **{**options, "features": two})
-    output.write(result[two[0], two[1]], source)
+    output.write(describe_pair(result, (two[0], two[1]), limit), source)
 
 
 @reads_table(without=("features", "top"))

@@ -15,13 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._checks import brief, is_whole, listing
-from analogical._types import CodedRows, Codes, Ints, Note, Positions, code_type
+from analogical._types import CodedRows, Codes, Ints, Note, Positions, RawCells, code_type
 from analogical.columns.columns import MISSING, Column, Kind, dense_codes, plain
 from analogical.columns.frames import Table, encode_cells, name_of, read_table
 from analogical.columns.roles import Chosen, Names, Roles, choose_columns, read_roles, sort_classes
-from analogical.columns.rules import Rules, looks_like_group
+from analogical.columns.rules import FEW_GROUPS, Rules, looks_like_group
 from analogical.columns.treating import ColumnMeaning, Feature, Spellings, note_spellings, parts_of, treat_column
 from analogical.errors import InputError
+
+LOOKED_ROWS, LOOKED_CELLS, LOOKED_UNITS = 20_000, 20_000_000, 100
+"""Rows and cells that are kept as they were read, to look for rows that depend on each other, and columns that may name
+units: time and memory."""
 
 Watch: TypeAlias = Callable[[Ints, Codes, Ints | None], float | None]
 """Called with the ranks of the values of a number (-1 for missing cells), the labels and the weights."""
@@ -54,6 +58,8 @@ class EncodedTable:
     """Rows of each of these bins, missing cells last, by place; None if they are those of ``fine``."""
     watched: Mapping[int, float] = field(default_factory=dict)
     """What was found out about binned numbers from their ranks, by place (see ``encode_table``)."""
+    raw: RawCells | None = None
+    """Some rows as they were read, to look for rows that depend on each other; None with weights or groups."""
     engine: str = "memory"
     """Where the rows lie."""
     has_order: bool = True
@@ -163,7 +169,8 @@ class EncodedTable:
         """The codes alone, for counting; without a label all rows have the same one."""
         labels = np.zeros(len(self.codes), np.uint8) if self.labels is None else self.labels
         n_labels = 1 if self.label_meaning is None else len(self.label_meaning.values)
-        return CodedRows(self.codes, labels, self.n_values, n_labels, self.weights)
+        has_missing = np.array([column.n_missing > 0 for column in self.columns])
+        return CodedRows(self.codes, labels, self.n_values, n_labels, self.weights, has_missing)
 
     def select(self, features: Sequence[int]) -> "EncodedTable":
         """The table with some of its features, in the given order; nothing is encoded again."""
@@ -225,6 +232,7 @@ def encode_table(
         notes=(*table.notes, *roles.notes, *work.notes),
         fine={place: feature.fine for place, feature in enumerate(features) if feature.fine is not None},
         watched=work.watched,
+        raw=work.raw_cells(),
     )
     if needs_label and (encoded.n_values == 1).all():
         raise InputError(
@@ -272,6 +280,15 @@ class _Encoder:
         """Columns that seem to identify groups of rows: how many, and about how many rows each has."""
         self._binned: dict[str, list[ColumnMeaning]] = {"binned": [], "binned-time": []}
         self._spellings: dict[str, Spellings] = {}
+        self._looked: Positions | None = None
+        """Positions of the rows, among those that count, of which cells are kept."""
+        self._raw: list[tuple[str, NDArray[Any], int]] = []
+        """Columns with these cells as codes from 1, and the numbers of their values."""
+        if roles.labels is not None and roles.weights is None and roles.groups is None:
+            most = min(self.n_rows, LOOKED_ROWS, LOOKED_CELLS // (len(chosen.names) + 1))
+            self._looked = np.sort(np.random.default_rng(0).choice(self.n_rows, most, replace=False, shuffle=False))
+            labels = roles.labels.codes[np.flatnonzero(self.rows)[self._looked]]
+            self._label = roles.label or "y", labels.astype(np.int64) + 1, len(roles.labels.values)
         self._matrix: Codes | None = None
         """The codes of all columns, if they hold whole numbers or booleans without a missing cell."""
         self._of_matrix: dict[int, Column] = {}
@@ -292,10 +309,12 @@ class _Encoder:
 
         With ``missing="drop"`` the columns are read twice: first for the rows with a missing cell.
         """
+        self._raw, self._units = [], dict[int, bool]()
         ids, held, missing = list[str](), dict[int, Column](), dict[str, tuple[int, int]]()
         complete, problem = np.ones(self.n_rows, np.bool_), None
         for position, name in self.chosen.names.items():
             column = self._load(position)
+            self._keep_cells(name, column)
             if position in self.chosen.may_be_ids and not are_ids_kept and self.rules.is_id(column, name):
                 ids.append(name)
                 self._note_group(column, name)
@@ -344,6 +363,25 @@ class _Encoder:
         if self.table.backend is None and column.kind == "whole":
             column = replace(column, kind="category")
         return (column if self.n_rows == len(self.rows) else column.take(self.rows)).counted(self.weights)
+
+    def _keep_cells(self, name: str, column: Column) -> None:
+        """Keep some cells of a column as they are; in increasing order, if they are numbers that may name units."""
+        n_values, is_number = len(column.values), column.kind == "whole"
+        if self._looked is None or len(column.codes) != self.n_rows or (is_number and n_values == self.n_rows):
+            return  # cells that were not read, or numbers of the rows, which copies may have, too
+        codes = column.codes[self._looked].astype(np.int64)
+        may_be_unit = n_values >= FEW_GROUPS and (is_number or column.kind == "category") and not column.is_time
+        if may_be_unit and len(self._units) < LOOKED_UNITS:
+            self._units[len(self._raw)] = is_number or column.is_sorted
+            codes = column.rank_of[codes] if is_number else codes
+        self._raw.append((name, (codes + 1).astype(code_type(n_values + 1)), n_values))
+
+    def raw_cells(self) -> RawCells | None:
+        """The cells that were kept, with the labels."""
+        if self._looked is None:
+            return None
+        names, columns, n_values = zip(*self._raw, self._label, strict=True)
+        return RawCells(names, np.stack(columns).T, np.array(n_values) + 1, self._units)
 
     def _note_group(self, column: Column, name: str) -> None:
         """Remember a column that seems to identify groups of rows."""

@@ -248,8 +248,8 @@ def _encode_label(label: _Given, weights: Ints | None, rules: Rules) -> tuple[Co
             " too many for classes: bin it with bin_label=4 (--bin-label 4), choose another label (--label), or raise"
             f" max_values ({rules.max_values})."
         )
-    is_many = not Rules().has_few_values(kept)  # in a small table every row may have another value
-    if column.kind == "category" and is_many and rules.is_id(kept, name):
+    is_many = not (Rules().has_few_values(kept) or rules.has_few_values(kept))  # few rows may all be different
+    if column.kind == "category" and is_many and len(kept.values) >= NEARLY_ALL * int(kept.sizes.sum()):
         raise InputError(
             f"The {what} has a different value in nearly every row ({len(kept.values):,} values), as an identifier has;"
             " choose another column as the label (--label)."

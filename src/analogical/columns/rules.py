@@ -7,7 +7,8 @@
 | whole numbers that a dataframe stores as floats, with few values | categories |
 | other numbers, durations, decimals | bins |
 | dates and times with few values | categories; otherwise bins of time, with month, weekday and hour beside them |
-| distinct in nearly every row (not numbers with a fraction, not times) | set aside as an identifier |
+| texts, and whole numbers named as an identifier, distinct in half of the rows or more | set aside as an identifier |
+| whole numbers that count the rows, distinct in nearly every row | set aside as an identifier |
 | whole numbers that name persons or the like, with several rows each | set aside; they may be groups |
 | strings that differ only in case or spaces | one value |
 | missing cells | a separate value, or their rows are left out, or an error |
@@ -29,17 +30,23 @@ Missing = Literal["value", "drop", "error"]
 Ids = Literal["drop", "keep"]
 
 NEARLY_ALL = 0.95
-"""A column is an identifier if it has at least this many distinct values per row."""
-ID_NAME = re.compile(
-    r"(^|[^A-Za-z])(id|ids|uid|uuid|guid|key|index|idx|rownum|identifier|no|nr|num|number|serial)($|[^A-Za-z])"
-    r"|[a-z](Id|ID|Key|Index|No|Nr|Number)$",
+"""Whole numbers that count the rows are an identifier if they have at least this many distinct values per row."""
+MOSTLY = 0.5
+"""The same for texts, and for whole numbers with the name of an identifier: hardly two rows agree on them. On the real
+tables texts have .79 and more (numbers of cylinders, names of countries) or .13 and less (customers, charges)."""
+PERSONS = (
+    "(subject|person|patient|participant|respondent|customer|client|user|student|pupil|animal|individual|household)"
 )
-"""Names of columns of whole numbers that count or identify the rows."""
+ID_NAME = re.compile(
+    rf"(^|[^a-z])(id|ids|uid|uuid|guid|identifier)($|[^a-z])|{PERSONS}id$|(?-i:[a-z](Id|ID)$)", re.IGNORECASE
+)
+"""Names of columns that identify the rows, or what they are about, in upper and lower case."""
+COUNT_NAME = re.compile(
+    r"(^|[^A-Za-z])(key|index|idx|rownum|no|nr|num|number|serial)($|[^A-Za-z])|[a-z](Key|Index|No|Nr|Number)$",
+)
+"""Names of columns of whole numbers that count the rows."""
 GROUP_NAME = re.compile(
-    r"(^|[^A-Za-z])(id|uid|uuid|guid|identifier|("
-    r"subject|person|patient|participant|respondent|customer|"
-    r"client|user|student|pupil|animal|individual|household"
-    r")s?([^A-Za-z]*(no|nr|num|number|key|code|name))?)$",
+    rf"(^|[^a-z])(id|uid|uuid|guid|identifier|{PERSONS}(s?[^a-z]*(id|no|nr|num|number|key|code|name))?)$",
     re.IGNORECASE,
 )
 """Names of columns that say whom a row is about; their last words decide."""
@@ -80,7 +87,7 @@ class ColumnOptions(TypedDict, total=False):
         Whole numbers and dates with at most this many values are categories; a numeric label with more is refused.
         None for no limit.
     ids : {"drop", "keep"}, default "drop"
-        Identifiers, distinct in nearly every row: set aside, or kept.
+        Identifiers and texts that are distinct in most rows: set aside, or kept.
     bin_label : int or None, default None
         Divide a numeric label into this many classes of about equal size.
     date_parts : bool, default True
@@ -168,7 +175,7 @@ class Rules:
         return self.max_values is None or len(column.values) <= self.max_values
 
     def is_id(self, column: Column, name: str) -> bool:
-        """Whether a column identifies rows, distinct in nearly every row, or whole numbers that identify groups.
+        """Whether a column identifies rows, distinct in most of them, or whole numbers that identify groups.
 
         Numbers with a fraction and times never do.
         """
@@ -176,9 +183,10 @@ class Rules:
             return False
         if column.kind == "whole" and looks_like_group(column, name):
             return True
-        if len(column.values) < NEARLY_ALL * int(column.sizes.sum()):
+        is_likely = isinstance(column.values[0], str) or ID_NAME.search(name)
+        if len(column.values) < (MOSTLY if is_likely else NEARLY_ALL) * int(column.sizes.sum()):
             return False
-        if column.kind != "whole":
+        if is_likely or column.kind != "whole":
             return True
         ends = (column.values[0], column.values[-1]) if column.is_sorted else column.values
         return counts_rows(name, len(column.values), min(ends), max(ends))
@@ -242,7 +250,7 @@ def written_call(name: str, data: Sequence[str], options: Mapping[str, tuple[Any
 
 def counts_rows(name: str, n_values: int, low: Any, high: Any) -> bool:
     """Whether whole numbers, distinct in nearly every row, count or identify the rows, by their name or range."""
-    return bool(ID_NAME.search(name)) or int(high) - int(low) < 2 * n_values
+    return bool(ID_NAME.search(name) or COUNT_NAME.search(name)) or int(high) - int(low) < 2 * n_values
 
 
 def looks_like_group(column: Column, name: str) -> bool:

@@ -42,7 +42,8 @@ def pair_tables(rows: CodedRows, contexts: RowContexts, i: int, j: int) -> Itera
     Each array has shape (contexts, values of i, values of j, labels). It has a place for every value and label if there
     are fewer places than rows. Otherwise contexts with a single value of i or of j, which have no squares, are left
     out, and the tables of the others have places for their own values only (and, of more than ``FEW_LABELS`` labels,
-    for their own labels), the tables of one shape together. Shapes are rounded up, so places may be empty.
+    for their own labels), the tables of one shape together. Shapes are rounded up, so places may be empty;
+    few tables of few labels get the shape of the largest.
     """
     n_values = int(rows.n_values[i]), int(rows.n_values[j]), rows.n_labels
     if math.prod(n_values) > 4 * MAX_CELLS:
@@ -67,6 +68,10 @@ def pair_tables(rows: CodedRows, contexts: RowContexts, i: int, j: int) -> Itera
         placed.append((columns[2], np.full(n_groups, rows.n_labels)))
     shapes = np.stack([_rounded_up(n_held, n) for (_, n_held), n in zip(placed, n_values, strict=True)])
     may_have_squares = (placed[0][1] > 1) & (placed[1][1] > 1)
+    largest = shapes[:, may_have_squares].max(axis=1, initial=0)
+    n_places = np.count_nonzero(may_have_squares) * math.prod(largest.tolist())
+    if rows.n_labels <= FEW_LABELS and n_places <= 2**14:  # one array is faster than many small ones
+        shapes[:] = largest[:, None]
     by_shape = np.lexsort((*shapes, ~may_have_squares))[: np.count_nonzero(may_have_squares)]
     number = np.full(n_groups, len(by_shape))
     number[by_shape] = np.arange(len(by_shape))
@@ -130,10 +135,11 @@ def count_squares(counts: Ints) -> tuple[Ints | NDArray[np.object_], Ints | NDAr
         return squares, broken
     large = bool(is_large.any())
     n = counts if large and n_rows.max() > EXACT_PAIRS else counts.astype(np.float64)
-    squares = _add_products(n.sum(axis=3)[:, None, :, :, None], large)
+    squares, kind = _add_products(n.sum(axis=3)[:, None, :, :, None], large), object if large else np.int64
+    if n.shape[3] == 1:
+        return squares.astype(kind), np.zeros(len(n), kind)
     same = _add_products(n.transpose(0, 3, 1, 2)[..., None], large)  # label by label
     kept = _add_products(n[:, None], large) + _add_products(n.transpose(0, 2, 1, 3)[:, None], large) - same
-    kind = object if large else np.int64
     return squares.astype(kind), (squares - kept).astype(kind)
 
 

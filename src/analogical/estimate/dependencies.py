@@ -20,6 +20,7 @@ from analogical._types import CodedRows, Codes, Floats, Ints, Positions
 from analogical.count.given import RowContexts, tables_given
 from analogical.count.groups import equal_columns, number_groups
 from analogical.estimate.sizes import ROUNDING
+from analogical.estimate.status import LEVEL
 
 __all__ = [
     "FEWEST_ROWS",
@@ -33,6 +34,7 @@ __all__ = [
     "explained_by_chance",
     "find_dependencies",
     "find_leaks",
+    "log_chance_of_constant",
     "predicted_by_cut",
     "remaining_entropies",
     "remaining_entropy",
@@ -45,24 +47,36 @@ def remaining_entropy(rows: CodedRows, feature: int, other: int) -> float:
 
 
 def remaining_entropies(rows: CodedRows, column: Codes) -> Floats:
-    """The same for every feature of the rows, given one column."""
+    """The same for every feature of the rows, given one column.
+
+    Of a feature with missing cells it is the share in the rows where it is known, if that is larger: two columns that
+    are missing in the same rows tell each other that, but not what they hold.
+    """
     remaining = np.ones(rows.n_features)
     unlabelled = replace(rows, labels=np.zeros(len(column), np.uint8), n_labels=1)
     for features, counts in tables_given(unlabelled, RowContexts.of([column], len(column)), range(rows.n_features)):
         tables = counts[..., 0]
-        whole = entropies(tables.sum(axis=1))
-        together, alone = entropies(tables.reshape(len(features), -1)), entropies(tables.sum(axis=2))
-        remaining[features] = np.divide(
-            np.maximum(together - alone, 0.0), whole, out=np.ones_like(whole), where=whole > 0
-        )
+        remaining[features] = _remaining(tables, np.ones(len(features)))
+        if rows.has_missing is not None and (gaps := np.flatnonzero(rows.has_missing[features])).size:
+            known = tables[gaps]
+            known[np.arange(len(gaps)), :, rows.n_values[features][gaps] - 1] = 0
+            place = np.asarray(features)[gaps]
+            remaining[place] = np.maximum(remaining[place], _remaining(known, remaining[place]))
     return remaining
+
+
+def _remaining(tables: Ints, otherwise: Floats) -> Floats:
+    """Share of the entropy of the last axis that remains given the one before, and what it is if there is none."""
+    whole = entropies(tables.sum(axis=1))
+    together, alone = entropies(tables.reshape(len(tables), -1)), entropies(tables.sum(axis=2))
+    return np.divide(np.maximum(together - alone, 0.0), whole, out=otherwise.copy(), where=whole > 0)
 
 
 def entropies(sizes: Ints) -> Floats:
     """The entropy of each row of sizes."""
     from scipy.special import xlogy
 
-    share = sizes / sizes.sum(axis=1, keepdims=True)
+    share = sizes / np.maximum(sizes.sum(axis=1, keepdims=True), 1)
     return np.asarray(-xlogy(share, share).sum(axis=1))
 
 
@@ -73,8 +87,6 @@ def explained_by_chance(rows: CodedRows, feature: int, n_values: int) -> float:
     return (np.count_nonzero(sizes) - 1) * (n_values - 1) / (2 * sizes.sum() * whole) if whole > 0 else 0.0
 
 
-CHANCE = 0.05
-"""Significance level of a dependency, over all candidates: an unrelated column would pass its tests less often."""
 N_HEAD = 1_000
 """Rows on which a dependency is tried before all rows: time."""
 MAX_ONE = 30_000
@@ -193,7 +205,7 @@ class _Search:
     def by_one(self, columns: Positions) -> Iterator[Determined]:
         """All dependencies on one column."""
         n_candidates = len(columns) - 1
-        needed = math.log(max(n_candidates, 1) / CHANCE)
+        needed = math.log(max(n_candidates, 1) / LEVEL)
         for i in columns.tolist():
             targets = self._determined((i,), columns[columns != i], needed)
             yield from self._supported((i,), targets, n_candidates)
@@ -204,7 +216,7 @@ class _Search:
         n_known = np.bincount([one.column for one in by_one], minlength=self.rows.n_features)
         for a, b in combinations(columns.tolist(), 2):
             others = columns[(columns != a) & (columns != b)]
-            for target in self._determined((a, b), others, math.log(1 / CHANCE)):
+            for target in self._determined((a, b), others, math.log(1 / LEVEL)):
                 if target not in alone[a] and target not in alone[b]:
                     n_candidates = math.comb(len(columns) - 1 - int(n_known[target]), 2)
                     yield from self._supported((a, b), [target], n_candidates)
@@ -231,17 +243,20 @@ class _Search:
         ordered = self._sorted_by(by)
         starts = np.delete(np.arange(len(ordered.order)), ordered.repeats + 1)
         sizes = np.add.reduceat(self.rows.weights_or_ones()[ordered.order], starts)
-        size, times = np.unique(sizes, return_counts=True)
-        needed = math.log(max(n_candidates, 1) / CHANCE)
-        supported = []
-        for target in targets:
-            shares = self._shares(target)
-            # log of sum over values of share^size: the probability that all rows of a group have the same value
-            largest = float(shares.max())
-            luck = size * math.log(largest) + np.log(((shares / largest) ** size[:, None]).sum(axis=1))
-            if float((times * luck).sum()) <= -needed:
-                supported.append(Determined(target, by, self.n_rows - len(sizes)))
-        return supported
+        needed = math.log(max(n_candidates, 1) / LEVEL)
+        supported = [t for t in targets if log_chance_of_constant(self._shares(t), sizes) <= -needed]
+        return [Determined(target, by, self.n_rows - len(sizes)) for target in supported]
+
+
+def log_chance_of_constant(shares: Floats, sizes: Ints) -> float:
+    """Log of the probability that rows drawn by the shares of some values have one value in each group of these sizes.
+
+    In a group it is the sum over values of share^size.
+    """
+    size, times = np.unique(sizes, return_counts=True)
+    largest = float(shares.max())
+    luck = size * math.log(largest) + np.log(((shares / largest) ** size[:, None]).sum(axis=1))
+    return float((times * luck).sum())
 
 
 def _near_copies(rows: CodedRows, columns: Positions, determined: Sequence[Determined]) -> list[Near] | None:

@@ -393,6 +393,7 @@ class Grouping:
             fine={i: codes[kept] for i, codes in encoded.fine.items()},
             fine_sizes=fine_sizes,
             origin=None,
+            raw=None,
             source=GroupedRows(rows, features, label, groups, weights, n_all, self.is_once),
         )
 

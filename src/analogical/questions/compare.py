@@ -206,8 +206,9 @@ def compare(
 
 def _draw(rows: CodedRows, max_rows: int, rng: np.random.Generator) -> CodedRows:
     """A random sample of at most ``max_rows`` rows, in order; a row with a weight is repeated as often."""
-    n_rows = rows.n_rows
-    drawn = np.sort(rng.choice(n_rows, min(n_rows, max_rows), replace=False, shuffle=False))
+    drawn = np.arange(rows.n_rows)
+    if rows.n_rows > max_rows:
+        drawn = np.sort(rng.choice(rows.n_rows, max_rows, replace=False, shuffle=False))
     if rows.weights is not None:
         drawn = np.searchsorted(np.cumsum(rows.weights), drawn, side="right")
     return rows.weighted(None).take(drawn)

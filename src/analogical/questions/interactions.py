@@ -31,7 +31,7 @@ from analogical.study import Asked, Given, Study, check_given, study_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Interaction", "Interactions", "find_features", "interactions"]
+__all__ = ["Interaction", "Interactions", "describe_pair", "find_features", "interactions"]
 
 MAX_PAIRS = 5_000
 """Up to this many pairs, all are tested: those of 100 features, about a second for 10,000 rows."""
@@ -206,33 +206,7 @@ class Interactions(Result):
         return self.settings.backend
 
     def __getitem__(self, pair: tuple[str, str]) -> Interaction:
-        known = list(zip(self.first, self.second, strict=True))
-        turned = pair[::-1] if isinstance(pair, tuple) else pair
-        k = entry_at(turned if turned in known else pair, known, "pair")
-        if self.study is None:
-            raise InputError("This copy of a result does not hold its table; ask interactions again.")
-        study, table, names = self.study, self.study.table, known[k]
-        i, j = (self.names.index(name) for name in names)
-        examples: tuple[ExampleRows, ...] = ()
-        if self.broken[k]:
-            _, (context,) = _sums_given(study, [(i, j)], self.settings.given)
-            listed = study.listed([i, j], context.columns)
-            found = list(islice(find_squares(listed), MAX_EXAMPLES))
-            times, rows = [n for n, _ in found], [four for _, four in found]
-            examples = name_examples(study, [i, j], context.columns, listed, rows, times)
-        return Interaction(
-            first=names[0],
-            second=names[1],
-            label=self.label,
-            first_values=tuple(plain(value) for value in table.columns[i].values),
-            second_values=tuple(plain(value) for value in table.columns[j].values),
-            classes=self.classes,
-            counts=count_cells(study.rows_of([i, j]), [0, 1]),
-            numbers=self.record(k),
-            examples=examples,
-            notes=self.notes,
-            backend=self.backend,
-        )
+        return describe_pair(self, pair, MAX_EXAMPLES)
 
     def __contains__(self, pair: object) -> bool:
         known = set(zip(self.first, self.second, strict=True))
@@ -371,6 +345,37 @@ def find_features(table: EncodedTable, given: Any, role: str) -> list[int]:
             table.refuse_set_aside(name, role)
         places.update(names.find_all(name, role))
     return sorted(places)
+
+
+def describe_pair(result: Interactions, pair: tuple[str, str], limit: int) -> Interaction:
+    """One pair of a result, with at most ``limit`` examples; without examples no squares are counted again."""
+    known = list(zip(result.first, result.second, strict=True))
+    turned = pair[::-1] if isinstance(pair, tuple) else pair
+    k = entry_at(turned if turned in known else pair, known, "pair")
+    if result.study is None:
+        raise InputError("This copy of a result does not hold its table; ask interactions again.")
+    study, table, names = result.study, result.study.table, known[k]
+    i, j = (result.names.index(name) for name in names)
+    examples: tuple[ExampleRows, ...] = ()
+    if result.broken[k] and limit:
+        _, (context,) = _sums_given(study, [(i, j)], result.settings.given)
+        listed = study.listed([i, j], context.columns)
+        found = list(islice(find_squares(listed), limit))
+        times, rows = [n for n, _ in found], [four for _, four in found]
+        examples = name_examples(study, [i, j], context.columns, listed, rows, times)
+    return Interaction(
+        first=names[0],
+        second=names[1],
+        label=result.label,
+        first_values=tuple(plain(value) for value in table.columns[i].values),
+        second_values=tuple(plain(value) for value in table.columns[j].values),
+        classes=result.classes,
+        counts=count_cells(study.rows_of([i, j]), [0, 1]),
+        numbers=result.record(k),
+        examples=examples,
+        notes=result.notes,
+        backend=result.backend,
+    )
 
 
 # ---------------------------------------------------------------- which pairs are tested

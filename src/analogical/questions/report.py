@@ -18,7 +18,7 @@ from analogical.count.groups import count_cells
 from analogical.estimate.differences import crude_difference
 from analogical.questions.audit import Audit, audit
 from analogical.questions.evidence import ComparedRows, ExampleRows, Transition, list_transitions, name_pairs
-from analogical.questions.interactions import Interaction, Interactions, find_features, interactions
+from analogical.questions.interactions import Interaction, Interactions, describe_pair, find_features, interactions
 from analogical.questions.redundancies import Redundancies, redundancies
 from analogical.questions.relevance import DEFAULT_CONFIDENCE, Relevance, relevance
 from analogical.questions.select import Selection, select
@@ -245,7 +245,7 @@ def report(
     if study.n_groups is None and len(pool) > 1:  # tests of interactions assume independent rows
         pairs = interactions(study, given=given, features=pool, confidence=confidence, progress=progress)
         acting = [(pairs.first[k], pairs.second[k]) for k in pairs.order() if pairs.status[k] == "effect"]
-        together = tuple(pairs[pair] for pair in acting[:6])
+        together = tuple(describe_pair(pairs, pair, limit=0) for pair in acting[:6])
     return Report(
         relevance=ranked,
         alone=alone.effect,

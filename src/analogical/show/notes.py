@@ -41,8 +41,12 @@ def sum_up_notes(notes: Sequence[Note]) -> tuple[str, ...]:
 
 def warnings_of(notes: Sequence[Note]) -> tuple[str, ...]:
     """Notes that cast doubt on the whole answer, one sentence each; they are shown in full beside it."""
-    sentences = describe_notes([note for note in notes if note.kind == "header-has-numbers"])
+    sentences = describe_notes([note for note in notes if note.kind in DOUBTS])
     return tuple(f"{text[0].upper()}{text[1:]}." for text in sentences)
+
+
+DOUBTS = ("header-has-numbers", "copies", "looks-like-groups")
+"""Kinds of notes that cast doubt on the whole answer."""
 
 
 def leaks_of(notes: Sequence[Note]) -> tuple[str, ...]:
@@ -97,6 +101,15 @@ def _describe_screen(note: Note) -> str:
     )
 
 
+def _describe_units(note: Note) -> str:
+    name, n_units, n_rows = quoted(note.columns[0]), f"{note.counts[0]:,} values", counted(note.counts[1], "row")
+    within = f"; {list_first(note.words, 3)} {verb(note.words, 'is', 'are')} constant within each" if note.words else ""
+    return (
+        f"{name} looks like a unit with repeated rows ({n_units}, about {n_rows} each{within}): if rows of one"
+        f" unit are not independent, give groups={name} (--groups) to relevance, audit or report"
+    )
+
+
 def _describe_bins(note: Note) -> str:
     what = "dates" if note.kind == "binned-time" else "numbers"
     start = f"{what} in bins: {_with_details(note.columns, note.counts)}"
@@ -145,11 +158,13 @@ NOTES: dict[str, tuple[str | Callable[[Note], str], str]] = {
     "label-name-kept": _kept("label"),
     "weights-name-kept": _kept("weights"),
     "groups-name-kept": _kept("groups"),
-    "looks-like-groups": (
-        "{quoted} looks like a unit with repeated rows ({n:,} values, about {m:,} rows each): if rows of one unit"
-        " are not independent, give groups={quoted} (--groups) to relevance, audit or report",
-        "rows may repeat units",
+    "copies": (
+        "{n:,} of {m_rows} examined are copies of another one in every column, more than chance explains: count copies"
+        ' of one record once (duplicates="once", --duplicates once), or give the units that they belong to as groups'
+        " (--groups)",
+        "copied rows",
     ),
+    "looks-like-groups": (_describe_units, "rows may repeat units"),
     "leak": (_describe_leak, "# that may leak the label"),
     "screened": (_describe_screen, "some sets of features not tried"),
     "collected": ("X is a lazy frame and was collected", ""),

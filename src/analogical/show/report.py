@@ -19,7 +19,7 @@ from analogical.errors import MissingDependencyError
 from analogical.questions.report import MAX_PAIRED_VALUES, Panel, Report
 from analogical.show.audit import pair_table, transition_table, view_audit
 from analogical.show.interactions import share_grid, share_table, view_interactions
-from analogical.show.notes import describe_notes, leaks_of
+from analogical.show.notes import describe_notes, leaks_of, warnings_of
 from analogical.show.relevance import (
     MIXED,
     ROW_NAMES,
@@ -166,7 +166,7 @@ def page_of(report: Report) -> dict[str, Any]:
     return {
         "classes": _stacked(report, [report.class_sizes[ranked.classes.index(c)] for c in report.shown_classes]),
         "verdict": _verdict(report),
-        "reasons": _reasons(report),
+        "reasons": [*_reasons(report), *warnings_of(ranked.notes)],
         "assumed": assumed(settings.n_groups),
         "given": "the deciding set" if settings.given == "auto" else held_fixed(settings.given, ()),
         "row_names": ROW_NAMES,

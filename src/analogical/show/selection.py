@@ -163,5 +163,5 @@ def _not_searched(result: Redundancies) -> str:
 
 def describe_dropped(dropped: "Dropped") -> str:
     """Why a feature was left out, in one line."""
-    why = {"constant": "one value only", "id": "an identifier, distinct in nearly every row"}.get(dropped.reason)
+    why = {"constant": "one value only", "id": "an identifier, distinct in most rows"}.get(dropped.reason)
     return f"{shown(dropped.feature)}: {why or f'the same information as {shown(dropped.in_favour_of[0])}'}"

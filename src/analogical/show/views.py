@@ -10,7 +10,7 @@ from importlib import import_module
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from analogical.show.notes import describe_notes, sum_up_notes
+from analogical.show.notes import describe_notes, sum_up_notes, warnings_of
 from analogical.show.words import (
     LONG_NAME,
     count_left_out,
@@ -169,7 +169,8 @@ def view_of(result: "Result | Study", **options: Any) -> View:
     file, name = next(_MAKERS[kind] for kind in kinds if kind in _MAKERS)
     make: Callable[..., View] = getattr(import_module(f"analogical.show.{file}"), name)
     view = make(result, **options)
-    return replace(view, about=(*view.about, *sum_up_notes(result.notes)), notes=describe_notes(result.notes))
+    about, lines = (*view.about, *sum_up_notes(result.notes)), (*view.lines, *warnings_of(result.notes))
+    return replace(view, lines=lines, about=about, notes=describe_notes(result.notes))
 
 
 QUESTIONS = {
