@@ -459,32 +459,34 @@ def naive_treatment(columns, labels, *, missing="value", n_bins=5, max_values=20
     }
 
 
-def naive_votes(rows, labels, joint, classes):
+def naive_votes(rows, labels, joint, classes, groups=None):
     """How the other rows vote on each row: every row is left out, and rows that agree on the joint features vote.
 
     With few rows in agreement the vote of one feature less counts as three rows. A row keeps its vote if the next
-    feature does not divide those that agree with it, or if these have one label only.
+    feature does not divide those that vote, or if all rows in agreement have one label. Rows of a group do not vote for
+    each other.
     """
-    votes = []
+    groups, votes = groups or range(len(rows)), []
     for i, row in enumerate(rows):
-        others = [j for j in range(len(rows)) if j != i]
+        cell = range(len(rows))
+        others = [j for j in cell if groups[j] != groups[i]]
         vote = {c: (sum(labels[j] == c for j in others) + 1) / (len(others) + len(classes)) for c in classes}
         for place, f in enumerate(joint):
             agree = [j for j in others if rows[j][f] == row[f]]
-            is_settled = place > 0 and all(labels[j] == labels[i] for j in others)
+            is_settled = place > 0 and len({labels[j] for j in cell}) == 1
             if len(agree) < len(others) and not is_settled:
                 vote = {c: (sum(labels[j] == c for j in agree) + 3 * vote[c]) / (len(agree) + 3) for c in classes}
-            others = agree
+            cell, others = [j for j in cell if rows[j][f] == row[f]], agree
         votes.append(vote)
     return votes
 
 
-def naive_own_votes(rows, labels, f, classes):
-    """How much likelier the value of each row is with every label than over all, among the other rows."""
+def naive_own_votes(rows, labels, f, classes, groups=None):
+    """How much likelier the value of each row is with every label than over all, among the rows of other groups."""
     n_values = len({row[f] for row in rows})
-    votes = []
+    groups, votes = groups or range(len(rows)), []
     for i, row in enumerate(rows):
-        others = [j for j in range(len(rows)) if j != i]
+        others = [j for j in range(len(rows)) if groups[j] != groups[i]]
         with_value = [j for j in others if rows[j][f] == row[f]]
         over_all = (len(with_value) + 1) / (len(others) + n_values)
         votes.append(
@@ -498,23 +500,23 @@ def naive_own_votes(rows, labels, f, classes):
     return votes
 
 
-def naive_log_likelihood(rows, labels, joint, own=()):
+def naive_log_likelihood(rows, labels, joint, own=(), groups=None):
     """Log-likelihood of the labels: the joint vote times the votes of features on their own, scaled to add up to 1."""
     classes = sorted(set(labels))
-    predicted = naive_votes(rows, labels, joint, classes)
+    predicted = naive_votes(rows, labels, joint, classes, groups)
     for f in own:
-        for vote, factor in zip(predicted, naive_own_votes(rows, labels, f, classes), strict=True):
+        for vote, factor in zip(predicted, naive_own_votes(rows, labels, f, classes, groups), strict=True):
             for c in classes:
                 vote[c] *= factor[c]
     return sum(log(vote[label] / sum(vote.values())) for vote, label in zip(predicted, labels, strict=True))
 
 
-def naive_follow(rows, labels, features):
+def naive_follow(rows, labels, features, groups=None):
     """Log-likelihoods after each feature in order, voting together with others or on its own, whichever adds more."""
     joint, own, values = [], [], []
     for f in features:
-        together = naive_log_likelihood(rows, labels, [*joint, f], own)
-        alone = naive_log_likelihood(rows, labels, joint, [*own, f]) if joint else together
+        together = naive_log_likelihood(rows, labels, [*joint, f], own, groups)
+        alone = naive_log_likelihood(rows, labels, joint, [*own, f], groups) if joint else together
         if alone > together:
             own = [*own, f]
         else:

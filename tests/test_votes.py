@@ -103,6 +103,76 @@ def test_weights_stand_for_repeated_rows(seed):
     assert weighted.follow([2, 1, 0]).value == pytest.approx(repeated.follow([2, 1, 0]).value)
 
 
+def some_groups(seed, n_rows):
+    """Groups of one row up to several."""
+    return np.random.default_rng([seed, 1]).integers(0, n_rows // 3 + 5 * (seed % 3), n_rows)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("order", ORDERS)
+def test_rows_of_a_group_do_not_vote_for_each_other_as_slow_loops_say(seed, order):
+    codes, labels = random_table(seed)
+    groups = some_groups(seed, len(codes))
+    voting = Voting(coded(codes, labels), groups=groups)
+    arguments = codes.tolist(), labels.tolist()
+    found = [voting.follow(order[: k + 1]).value for k in range(4)]
+    np.testing.assert_allclose(found, naive_follow(*arguments, order, groups.tolist()), atol=1e-9)
+    start = naive_log_likelihood(*arguments, [], groups=groups.tolist())
+    assert voting.start.value == pytest.approx(start, abs=1e-9)
+    together = naive_log_likelihood(*arguments, order[:3], groups=groups.tolist())
+    assert voting.follow(order[:3], frozenset(order)).value == pytest.approx(together, abs=1e-9)
+
+
+def test_both_ways_of_voting_occur_with_groups():
+    """Else the test above would say less than it seems to."""
+    tables = [random_table(seed) for seed in range(20)]
+    votings = [Voting(coded(*table), groups=some_groups(seed, len(table[0]))) for seed, table in enumerate(tables)]
+    assert {way for v in votings for _, way in v._gains_of(v.follow([0, 1]), [2, 3])} == {"joint", "own"}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_groups_of_one_row_change_nothing(seed):
+    codes, labels = random_table(seed)
+    groups = np.random.default_rng(seed).permutation(len(codes))
+    one, other = Voting(coded(codes, labels)), Voting(coded(codes, labels), groups=groups)
+    for features in ([], [2], [1, 0], [3, 1, 0, 2]):
+        assert other.follow(features).value == pytest.approx(one.follow(features).value, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_copies_in_a_group_multiply_the_votes_of_all(seed):
+    """Three copies of every row count three times, and those of a row itself never vote for it."""
+    codes, labels = random_table(seed)
+    groups = some_groups(seed, len(codes))
+    rows = coded(np.repeat(codes, 3, axis=0), np.repeat(labels, 3))
+    weighted = coded(codes, labels, np.full(len(codes), 3))
+    copied, counted = Voting(rows, groups=np.repeat(groups, 3)), Voting(weighted, groups=groups)
+    for features in ([], [2], [1, 0], [3, 1, 0, 2]):
+        assert copied.follow(features).value == pytest.approx(counted.follow(features).value, abs=1e-9)
+
+
+def test_rows_of_weight_0_have_no_group():
+    codes, labels = random_table(3)
+    groups, weights = some_groups(3, len(codes)), np.ones(len(codes), int)
+    weights[5:9] = 0
+    held = weights > 0
+    some = Voting(coded(codes[held], labels[held], n_values=codes.max(axis=0) + 1), groups=groups[held])
+    assert Voting(coded(codes, labels, weights), groups=groups).follow([2, 0]).value == some.follow([2, 0]).value
+
+
+def test_two_rows_of_a_unit_do_not_explain_each_other():
+    """Units of two equal rows, and features that do nothing: without groups, twins explain nearly all."""
+    rng = np.random.default_rng(12)
+    unit = np.repeat(np.arange(150), 2)
+    rows = coded(rng.integers(0, 4, (150, 6))[unit], rng.integers(0, 2, 150)[unit])
+    explained = [
+        1 - voting.follow(range(6), frozenset(range(6))).value / voting.start.value
+        for voting in (Voting(rows), Voting(rows, groups=unit))
+    ]
+    assert explained[0] > 0.25
+    assert explained[1] < 0
+
+
 def test_threads_and_sorting_change_nothing():
     codes, labels = random_table(1)
     one = Voting(coded(codes, labels))

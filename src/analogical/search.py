@@ -12,7 +12,8 @@ have a larger gain with a vote of its own, over all rows that share its value:
     q'(y) ~ q(y) * P(value | y) / P(value)
 
 (naive Bayes, again with the row left out), so both ways are tried. Because the row is left out, an unrelated feature
-has a negative gain on average.
+has a negative gain on average. Rows that depend on each other do not vote for each other: with groups, the whole group
+of the row is left out, in its cell and everywhere else.
 
 **Search.** Forward selection adds the feature with the largest gain, as long as it is larger than chance explains; if
 no single feature has such a gain, two or three that act only together. Then the set is revised: numbers get the number
@@ -103,8 +104,8 @@ class Ballot(NamedTuple):
 
     cell: Positions
     """Cell of each entry: the rows that agree on the features that vote together."""
-    cell_sizes: Floats
-    """Rows in the cell of each entry."""
+    voters: Floats
+    """Rows that vote for a row of each entry."""
     shares: Floats
     """Shape (entries, classes)."""
     is_settled: Bools
@@ -112,14 +113,15 @@ class Ballot(NamedTuple):
 
     def of_parts(self, parent: Positions) -> "Ballot":
         """The same votes for parts of the entries."""
-        return Ballot(self.cell[parent], self.cell_sizes[parent], self.shares[parent], self.is_settled[parent])
+        return Ballot(self.cell[parent], self.voters[parent], self.shares[parent], self.is_settled[parent])
 
 
 @dataclass(frozen=True)
 class State:
     """Some features, and the prediction of every row by them.
 
-    Rows with the same values on the features and the same label have the same prediction, and are one entry.
+    Rows with the same values on the features, the same label and the same group have the same prediction, and are one
+    entry.
     """
 
     features: tuple[int, ...]
@@ -127,6 +129,8 @@ class State:
     """Entry of each row."""
     labels: Positions
     """Label of each entry."""
+    groups: Positions | None
+    """Group of each entry; None if rows are independent."""
     sizes: Ints
     """Rows of each entry, with their weights."""
     joint: Ballot
@@ -143,14 +147,19 @@ class State:
 
 
 class Voting:
-    """The votes of the rows of a table, with a cache of the states of lists of features."""
+    """The votes of the rows of a table, with a cache of the states of lists of features.
 
-    def __init__(self, rows: CodedRows, n_threads: int = 1) -> None:
-        rows = rows if rows.weights is None or rows.weights.all() else rows.take(rows.weights > 0)
+    ``groups`` are codes of rows that depend on each other: a row is predicted by the rows of other groups only.
+    """
+
+    def __init__(self, rows: CodedRows, n_threads: int = 1, groups: Codes | None = None) -> None:
+        if rows.weights is not None and not rows.weights.all():
+            held = rows.weights > 0
+            rows, groups = rows.take(held), None if groups is None else groups[held]
         if rows.n_labels > VOTING_CLASSES:
             labels = merge_rare(rows.label_sizes(), VOTING_CLASSES).astype(np.uint8)[rows.labels]
             rows = replace(rows, labels=labels, n_labels=VOTING_CLASSES)
-        self.rows, self.n_threads = rows, n_threads
+        self.rows, self.n_threads, self.groups = rows, n_threads, groups
         self.varies = rows.codes.max(axis=0) != rows.codes.min(axis=0)
         self.class_sizes: Floats = self.rows.label_sizes().astype(np.float64)
         self.start = self._vote_of_all()
@@ -204,18 +213,22 @@ class Voting:
         keys = before.of_row * parts.n_values + self.rows.codes[:, feature]
         of_row = np.searchsorted(parts.parent * parts.n_values + parts.value, keys)  # parts are in this order
         value = float(parts.values(joint.shares, own)[0])
-        return State((*before.features, feature), of_row, parts.labels, parts.sizes, joint, own, value)
+        features = *before.features, feature
+        return State(features, of_row, parts.labels, parts.groups, parts.sizes, joint, own, value)
 
     def _vote_of_all(self) -> State:
         """The vote of all rows, plus one row of every class, so that none has probability 0."""
-        labels = np.flatnonzero(self.class_sizes)
-        n, sizes, of_row = len(labels), self.rows.label_sizes()[labels], np.searchsorted(labels, self.rows.labels)
-        shares = np.tile(self.class_sizes + 1, (n, 1))
-        shares[np.arange(n), labels] -= 1
-        shares /= self.rows.n_rows - 1 + self.rows.n_labels
-        ballot = Ballot(np.zeros(n, np.intp), np.full(n, float(self.rows.n_rows)), shares, np.zeros(n, np.bool_))
+        n_labels, n_groups = self.rows.n_labels, 1 if self.groups is None else int(self.groups.max()) + 1
+        keys = self.rows.labels.astype(np.intp) + (0 if self.groups is None else self.groups.astype(np.intp) * n_labels)
+        held, sizes = count_keys(keys, n_labels * n_groups, self.rows.weights)
+        group, labels = np.divmod(held, n_labels)
+        groups, cell = None if self.groups is None else group, np.zeros(len(held), np.intp)
+        left_out = _left_out(cell, groups, labels, sizes, n_labels)
+        voters = self.rows.n_rows - left_out.sum(axis=1)
+        shares = (self.class_sizes + 1 - left_out) / (voters + n_labels)[:, None]
+        ballot = Ballot(cell, voters, shares, np.zeros(len(held), np.bool_))
         value = float(sizes @ _log_shares(shares, labels))
-        return State((), of_row, labels, sizes, ballot, np.ones_like(shares), value)
+        return State((), np.searchsorted(held, keys), labels, groups, sizes, ballot, np.ones_like(shares), value)
 
 
 class _Parts:
@@ -237,35 +250,31 @@ class _Parts:
         self.parent, self.value = np.divmod(held, self.n_values)
         """Entry that is divided, and value of the feature."""
         self.labels = state.labels[self.parent]
+        self.groups = None if state.groups is None else state.groups[self.parent]
 
     def joined(self, before: Ballot) -> Ballot:
         """The votes of cells divided by one more feature, backed off to the votes before.
 
-        Rows of a cell that the feature does not divide, or in which all labels agree, keep their vote: counting the
-        same rows again would only make the vote more certain.
+        Rows whose voters the feature does not divide, or of a cell in which all labels agree, keep their vote: counting
+        the same rows again would only make the vote more certain.
         """
         n_before = int(before.cell.max(initial=0)) + 1
         cell, n_cells = _numbered((self.feature * n_before + before.cell) * self.n_values + self.value)
         counts = self._by_class(cell, n_cells)
-        sizes = counts.sum(axis=1)[cell]
-        shares = counts[cell] + BACK_OFF * before.shares
-        shares[np.arange(len(cell)), self.labels] -= 1
-        shares /= (sizes - 1 + BACK_OFF)[:, None]
-        kept = (sizes == before.cell_sizes) | before.is_settled
+        sizes, left_out = counts.sum(axis=1)[cell], self._left_out(cell)
+        voters = sizes - left_out.sum(axis=1)
+        shares = (counts[cell] + BACK_OFF * before.shares - left_out) / (voters + BACK_OFF)[:, None]
+        kept = (voters == before.voters) | before.is_settled
         shares[kept] = before.shares[kept]
-        return Ballot(cell, sizes, shares, counts[cell, self.labels] == sizes)
+        return Ballot(cell, voters, shares, counts[cell, self.labels] == sizes)
 
     def alone(self, class_sizes: Floats) -> Floats:
-        """P(value | label) / P(value) for each label, the row itself left out."""
+        """P(value | label) / P(value) for each label, the row itself left out, or its group."""
         cell = self.feature * self.n_values + self.value
         counts = self._by_class(cell, self.n_features * self.n_values)
-        with_value = counts[cell]
-        with_label = np.tile(class_sizes, (len(cell), 1))
-        mine = np.arange(len(cell)), self.labels
-        with_value[mine] -= 1
-        with_label[mine] -= 1
+        with_value, with_label = counts[cell] - self._left_out(cell), class_sizes - self._left_out(self.feature)
         n_present = counts.any(axis=1).reshape(self.n_features, self.n_values).sum(axis=1)[self.feature]
-        over_all = (with_value.sum(axis=1) + 1) / (class_sizes.sum() - 1 + n_present)
+        over_all = (with_value.sum(axis=1) + 1) / (with_label.sum(axis=1) + n_present)
         shares = (with_value + BACK_OFF * over_all[:, None]) / (with_label + BACK_OFF)
         return np.asarray(shares / over_all[:, None])
 
@@ -274,10 +283,27 @@ class _Parts:
         logs = self.sizes * _log_shares(votes * more, self.labels)
         return np.bincount(self.feature, logs, minlength=self.n_features).astype(np.float64)
 
+    def _left_out(self, cell: Positions) -> Floats:
+        """Rows of the cell of each entry that do not vote for it."""
+        return _left_out(cell, self.groups, self.labels, self.sizes, self.n_classes)
+
     def _by_class(self, cell: Positions, n_cells: int) -> Floats:
-        """Rows of each cell by class: shape (cells, classes)."""
-        table = np.bincount(cell * self.n_classes + self.labels, self.sizes, minlength=n_cells * self.n_classes)
-        return table.reshape(n_cells, self.n_classes).astype(np.float64, copy=False)
+        """Rows of each cell by class."""
+        return _by_class(cell, n_cells, self.labels, self.sizes, self.n_classes)
+
+
+def _by_class(cell: Positions, n_cells: int, labels: Positions, sizes: Ints, n_classes: int) -> Floats:
+    """Rows of each cell by class: shape (cells, classes)."""
+    table = np.bincount(cell * n_classes + labels, sizes, minlength=n_cells * n_classes)
+    return table.reshape(n_cells, n_classes).astype(np.float64, copy=False)
+
+
+def _left_out(cell: Positions, groups: Positions | None, labels: Positions, sizes: Ints, n_classes: int) -> Floats:
+    """Rows of the cell of each entry that do not vote for its rows: the row itself, or all of its group, by class."""
+    if groups is None:
+        return np.asarray(labels[:, None] == np.arange(n_classes), np.float64)
+    places, place = np.unique(cell * (groups.max(initial=0) + 1) + groups, return_inverse=True)
+    return _by_class(place, len(places), labels, sizes, n_classes)[place]
 
 
 def _log_shares(shares: Floats, labels: Positions) -> Floats:

@@ -587,7 +587,8 @@ class Study:
         if self.sample is not self:
             return self.sample.decider
         rows = self.rows_of(range(len(self.owner)))
-        return Decider(Voting(rows, n_threads_for(self.n_jobs, rows.codes.size)), self.owner, self.rank)
+        groups = None if self.group_column is None else self.codes(self.group_column)
+        return Decider(Voting(rows, n_threads_for(self.n_jobs, rows.codes.size), groups), self.owner, self.rank)
 
     @cached_property
     def explanation(self) -> Explanation:
