@@ -430,7 +430,7 @@ def _second_moment(n: Floats, k: Floats, inverse: Floats, apart: Floats, product
     def ratio(numerator: Floats, n_rows: int) -> Floats:
         """The mean over all choices of this many distinct rows; 0 where there are not so many."""
         choices = np.prod([n - i for i in range(n_rows)], axis=0)
-        return np.divide(numerator, choices, out=np.zeros_like(n), where=choices > 0.5)
+        return np.asarray(np.divide(numerator, choices, out=np.zeros_like(n), where=choices > 0.5))
 
     same, two, two_crossed = ratio(fourth, 1), ratio(apart - fourth, 2), ratio(product - fourth, 2)
     three_and_one = ratio(-fourth, 2)
