@@ -55,7 +55,7 @@ class GivenColumns:
     adjusted_for: tuple[int, ...] = ()
     """Further features, whose contribution is subtracted from the label."""
     terms: tuple[tuple[int, ...], ...] = ()
-    """The terms of the fit that is subtracted: features, and those that act together; none if nothing is subtracted."""
+    """The terms of the fit that is subtracted, but for those with the feature itself; none if nothing is subtracted."""
     stand_ins: tuple[int, ...] = ()
     """Features that would predict nearly as well in its place."""
 
@@ -82,7 +82,8 @@ class Explanation:
         self.parts = sorted({tuple(sorted({self._own(s.column), *s.partners})) for s in found.steps if s.partners})
         self.stand_ins: Mapping[int, tuple[int, ...]] = found.stand_ins
         self._extend()
-        self._prune()
+        if study.group_column is None:  # with groups the test may have too little power to keep a true member
+            self._prune()
 
     @property
     def features(self) -> list[int]:
@@ -120,13 +121,12 @@ class Explanation:
         subtracted = tuple(sorted(self._own(column) for column in others if column not in held))
         if feature not in column_of and not subtracted:
             held = self._finer(feature, held)
-        terms = self.terms(feature) if subtracted else ()
+        terms = self.terms() if subtracted else ()
         return GivenColumns(tuple(held), None, subtracted, terms, self.stand_ins.get(feature, ()))
 
-    def terms(self, without: int | None = None) -> tuple[tuple[int, ...], ...]:
-        """What adds up to the label: the members, and those that act together; those of one feature left out."""
-        terms = [*((f,) for f in self.features), *self.parts]
-        return tuple(sorted(term for term in terms if without not in term))
+    def terms(self) -> tuple[tuple[int, ...], ...]:
+        """What adds up to the label: the members, and those that act together."""
+        return tuple(sorted([*((f,) for f in self.features), *self.parts]))
 
     def _own(self, column: int) -> int:
         """The feature of a column."""
@@ -166,7 +166,8 @@ class Explanation:
         n_pairs = 0
         while len(self.columns) < MOST_MEMBERS:
             tried = self._tried()
-            p = self._p_values([*tried, *self.features])
+            p = self._p_values(tried)
+            p[self.features] = 0.0
             adjusted = adjust_for_features(p)
             new = [f for f in tried if adjusted[f] <= LEVEL]
             if new:
@@ -184,11 +185,11 @@ class Explanation:
             return False
         n_pairs = math.comb(len(tried), 2)
         least = NormalDist().inv_cdf(1 - LEVEL / n_pairs)
-        left, variance = study.left(self.terms())
+        left = study.left(self.terms())
         some = evenly(len(rows.codes), SCREENED_ROWS[2])
         weights = rows.weights_or_ones()[some, None].astype(np.float64)
         pairs = screen_pairs(
-            rows.codes[some][:, tried], rows.n_values[tried], weights * left[some], weights * variance[some]
+            rows.codes[some][:, tried], rows.n_values[tried], weights * left.scores[some], weights * left.variance[some]
         )
         for z, (a, b) in pairs:
             part = tuple(sorted((tried[a], tried[b])))

@@ -31,7 +31,7 @@ from analogical.estimate.dependencies import (
     predicted_by_cut,
     remaining_entropies,
 )
-from analogical.estimate.fit import Term, what_is_left
+from analogical.estimate.fit import Left, Term, what_is_left
 from analogical.estimate.groups import group_p_value, varies_within_groups
 from analogical.estimate.repeats import count_copies, find_unit
 from analogical.estimate.sizes import EffectSums, Size, measure_size_of_groups, measure_sizes
@@ -399,16 +399,24 @@ class Study:
         contexts = contexts_of_cells(context[kept], rows.codes[kept, feature], kept, rows.weights_or_ones()[kept])[0]
         if not len(contexts):
             return math.nan
-        return float(p_values_of(Stack.of([contexts]), Scores(*self.left(given.terms)), [self.ranks(feature)])[0])
+        left = self.left(given.terms, feature)
+        return float(p_values_of(Stack.of([contexts]), Scores(left.scores, left.variance), [self.ranks(feature)])[0])
 
-    def left(self, terms: tuple[tuple[int, ...], ...]) -> tuple[Floats, Floats]:
-        """What some terms leave of the label of each row, and the variance that is expected."""
-        return self.once(("left", terms), lambda: self._left(terms))
+    def left(self, terms: tuple[tuple[int, ...], ...], without: int | None = None) -> Left:
+        """What some terms leave of the label of each row, without those of a feature."""
+        places = [place for place, term in enumerate(terms) if without not in term]
+        kept = tuple(terms[place] for place in places)
+        return self.once(("left", terms, kept), lambda: self._left(terms, places))
 
-    def _left(self, terms: tuple[tuple[int, ...], ...]) -> tuple[Floats, Floats]:
-        classes = self.scores.table[self.rows.labels]
-        fitted_on = evenly(len(self.rows.codes), SEARCH_ROWS)
-        return what_is_left([self._term(term) for term in terms], classes, self.rows.weights, fitted_on)
+    def _left(self, terms: tuple[tuple[int, ...], ...], places: list[int]) -> Left:
+        """What the terms in some places leave; their fit begins where that of all terms ended."""
+        made, start = list(map(self._term, terms)), None
+        if len(places) < len(terms):
+            bounds = np.cumsum([1, *(term.width for term in made)])
+            columns = np.concatenate([[0], *(np.arange(bounds[place], bounds[place + 1]) for place in places)])
+            start = self.left(terms).coefficients[:, columns.astype(np.intp)]
+        classes, fitted_on = self.scores.table[self.rows.labels], evenly(len(self.rows.codes), SEARCH_ROWS)
+        return what_is_left([made[place] for place in places], classes, self.rows.weights, fitted_on, start)
 
     def _term(self, features: tuple[int, ...]) -> Term:
         """A term of a fit: numbers in eight bins, with their ranks."""
@@ -527,7 +535,8 @@ class Study:
     def given_of(self, feature: int, given: Asked) -> GivenColumns:
         """What one feature is compared given."""
         if given == "auto":
-            return self.explanation.given_of(feature)
+            found = self.explanation.given_of(feature)  # of a source there are no rows to fit
+            return found if self.source is None else replace(found, adjusted_for=(), terms=())
         return GivenColumns(tuple(c for c in self.positions_of(given) if c != feature))
 
     def positions_of(self, given: Asked) -> Sequence[int]:
