@@ -33,7 +33,7 @@ from analogical.estimate.dependencies import (
     remaining_entropies,
 )
 from analogical.estimate.groups import group_p_value, varies_within_groups
-from analogical.estimate.sizes import EffectSums, Size, measure_size_of_groups, measure_sizes
+from analogical.estimate.sizes import EffectSums, Size, class_scores, measure_size_of_groups, measure_sizes
 from analogical.estimate.status import LEVEL
 from analogical.estimate.tests import Tested, adjust_for_features, pools_contexts, test_stack
 from analogical.outside import encode_outside, is_outside
@@ -389,19 +389,20 @@ class Study:
 
     def sizes(self, items: Iterable[Item], confidence: float) -> Iterator[tuple[Item, Size | None]]:
         """Effects of items, many at a time; None for an item without pairs."""
+        scores = class_scores(self.label_sizes)
         if self.group_column is not None:
             for feature, given in items:
                 rows = self.rows_of([feature, *given, self.group_column])
-                size = measure_size_of_groups(rows, confidence, within=varies_within_groups(rows))
-                noise_rate = EffectSums.of(self.contexts(feature, given)).noise_rate()
+                size = measure_size_of_groups(rows, scores, confidence, within=varies_within_groups(rows))
+                noise_rate = EffectSums.of(self.contexts(feature, given), scores).noise_rate()
                 yield (feature, given), None if math.isnan(size.effect) else replace(size, noise_rate=noise_rate)
             return
-        n_rows, n_labels = int(self.label_sizes.sum()), len(self.label_sizes)
+        n_rows = int(self.label_sizes.sum())
         for block, stack in self._stacks(list(items)):
             with_pairs = np.flatnonzero(np.diff(stack.bounds)).tolist()
             n_values = [int(self.table.n_values[block[k][0]]) for k in with_pairs]
             part = stack.part(with_pairs)
-            sizes = measure_sizes(part, n_values, n_labels, n_rows, confidence) if with_pairs else []
+            sizes = measure_sizes(part, scores, n_values, n_rows, confidence) if with_pairs else []
             size_of = dict(zip(with_pairs, sizes, strict=True))
             yield from ((item, size_of.get(k)) for k, item in enumerate(block))
 

@@ -12,7 +12,7 @@ from analogical._results import Result, entry_at, per_entry
 from analogical._types import Floats, Ints, Note, Positions
 from analogical.columns.encode import encode_table
 from analogical.columns.rules import ColumnOptions, Rules
-from analogical.estimate.sizes import Size
+from analogical.estimate.sizes import Size, class_scores
 from analogical.estimate.status import (
     LEVEL,
     NEGLIGIBLE,
@@ -413,11 +413,13 @@ def _points(study: Study, feature: int, size: Size, confidence: float) -> Points
         n_rows = study.value_sizes(feature)
         most_frequent = max(values, key=lambda v: int(n_rows[v]))
         twos = [(most_frequent, v) for v in values if size.values[v] != size.values[most_frequent]]
-    clearest = size.clearest_difference(twos, range(len(classes)) if len(classes) > 2 else [1])
+    scores = class_scores(study.label_sizes)
+    columns = np.flatnonzero(scores.sum(axis=0) == 1).tolist()  # not the rarest of many classes, which share a column
+    clearest = size.clearest_difference(twos, columns if len(classes) > 2 else [1])
     if clearest is None:
         return None
     value, against = study.table.named(feature, [clearest.value, clearest.against])
-    return Points(value, against, classes[clearest.label], *clearest.points(confidence))
+    return Points(value, against, classes[int(scores[:, clearest.column].argmax())], *clearest.points(confidence))
 
 
 def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
