@@ -135,7 +135,8 @@ def test_the_unit_is_given_too_where_the_feature_varies_within_units():
     assert size.common.between(0, 1, 1)[0] == pytest.approx(0.0)
     rows = study.rows_of([0, study.group_column])
     assert varies_within_groups(rows)
-    assert measure_size_of_groups(rows, 0.95, within=False).common.between(0, 1, 1)[0] == pytest.approx(1 / 3)
+    size = measure_size_of_groups(rows, np.eye(2), 0.95, within=False)
+    assert size.common.between(0, 1, 1)[0] == pytest.approx(1 / 3)
     constant = Study(pd.DataFrame({"value": units % 4, "unit": units}), units % 2, groups="unit")
     assert not varies_within_groups(constant.rows_of([0, constant.group_column]))
 

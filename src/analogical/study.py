@@ -34,7 +34,7 @@ from analogical.estimate.dependencies import (
 from analogical.estimate.fit import Left, Term, what_is_left
 from analogical.estimate.groups import group_p_value, varies_within_groups
 from analogical.estimate.repeats import count_copies, find_unit
-from analogical.estimate.sizes import EffectSums, Size, measure_size_of_groups, measure_sizes
+from analogical.estimate.sizes import EffectSums, Size, class_scores, measure_size_of_groups, measure_sizes
 from analogical.estimate.tests import Scores, Tested, p_values_of, test_stack
 from analogical.explain import Explanation, GivenColumns
 from analogical.outside import encode_outside, is_outside
@@ -387,20 +387,40 @@ class Study:
         return self.once(question, lambda: self._adjusted_p_value(feature, given))
 
     def _adjusted_p_value(self, feature: int, given: GivenColumns) -> float:
-        """P-value of a feature on what other features leave of the label.
+        """P-value of a feature on what other features leave of the label."""
+        contexts, scores = self._adjusted(feature, given)
+        return float(p_values_of(Stack.of([contexts]), scores, [self.ranks(feature)])[0]) if len(contexts) else math.nan
 
-        Contexts in which all rows have the same label show nothing: what a fit leaves there is its own error.
+    def _adjusted(self, feature: int, given: GivenColumns) -> tuple[Contexts, Scores]:
+        """The contexts of a feature, with the row as label code, and what other features leave of the label of each.
+
+        A context in which all rows have the same label shows nothing: what a fit leaves there is its own error. Its
+        rows have the last code, whose scores are 0.
         """
-        rows, cells = self.rows, self.cells(tuple(sorted(given.columns)))
+        rows, cells, left = self.rows, self.cells(tuple(sorted(given.columns))), self.left(given.terms, feature)
         context = cells.of_row.astype(np.int64)
         labels = np.bincount(np.unique(context * rows.n_labels + rows.labels) // rows.n_labels, minlength=len(cells))
-        kept = np.flatnonzero(labels[context] > 1)
-        kept = kept[np.lexsort((rows.codes[kept, feature], context[kept]))]
-        contexts = contexts_of_cells(context[kept], rows.codes[kept, feature], kept, rows.weights_or_ones()[kept])[0]
+        codes = np.where(labels[context] > 1, np.arange(len(context)), len(context))
+        values = rows.codes[:, feature]
+        order = np.lexsort((codes, values, context))
+        scores = (np.vstack([of_row, np.zeros(of_row.shape[1])]) for of_row in (left.scores, left.variance))
+        contexts = contexts_of_cells(context[order], values[order], codes[order], rows.weights_or_ones()[order])[0]
+        return contexts, Scores(*scores)
+
+    def _adjusted_size(self, feature: int, given: GivenColumns, confidence: float) -> Size | None:
+        """Effect of a feature on what other features leave of the label."""
+        contexts, scores = self._adjusted(feature, given)
         if not len(contexts):
-            return math.nan
-        left = self.left(given.terms, feature)
-        return float(p_values_of(Stack.of([contexts]), Scores(left.scores, left.variance), [self.ranks(feature)])[0])
+            return None
+        n_values, n_rows = int(self.table.n_values[feature]), int(self.label_sizes.sum())
+        if len(self.label_sizes) == 2:
+            of_classes = np.hstack([-scores.table, scores.table])
+        else:  # classes that share a score have none
+            kinds = self.scores.table * (self.scores.table.sum(axis=0) == 1)
+            of_classes = scores.table @ (kinds.T @ class_scores(self.label_sizes))
+        (size,) = measure_sizes(Stack.of([contexts]), of_classes, [n_values], n_rows, confidence)
+        noise_rate = EffectSums.of(self.contexts(*given.item(feature)), class_scores(self.label_sizes)).noise_rate()
+        return replace(size, noise_rate=noise_rate)
 
     def left(self, terms: tuple[tuple[int, ...], ...], without: int | None = None) -> Left:
         """What some terms leave of the label of each row, without those of a feature."""
@@ -453,23 +473,28 @@ class Study:
         """The contexts of a feature given some columns: rows by context, value and label."""
         return next(stack.contexts for _, stack in self._stacks([(feature, tuple(sorted(given)))]))
 
-    def sizes(self, items: Iterable[Item], confidence: float) -> Iterator[tuple[Item, Size | None]]:
-        """Effects of items, many at a time; None for an item without pairs."""
+    def sizes(self, given: Mapping[int, GivenColumns], confidence: float) -> Iterator[tuple[int, Size | None]]:
+        """Effects of features given some columns and less others, many at a time; None for a feature without pairs."""
+        scores = class_scores(self.label_sizes)
         if self.group_column is not None:
-            for feature, given in items:
-                rows = self.rows_of([feature, *given, self.group_column])
-                size = measure_size_of_groups(rows, confidence, within=varies_within_groups(rows))
-                noise_rate = EffectSums.of(self.contexts(feature, given)).noise_rate()
-                yield (feature, given), None if math.isnan(size.effect) else replace(size, noise_rate=noise_rate)
+            for feature, context in given.items():
+                rows = self.rows_of([feature, *sorted(context.columns), self.group_column])
+                size = measure_size_of_groups(rows, scores, confidence, within=varies_within_groups(rows))
+                noise_rate = EffectSums.of(self.contexts(*context.item(feature)), scores).noise_rate()
+                yield feature, None if math.isnan(size.effect) else replace(size, noise_rate=noise_rate)
             return
-        n_rows, n_labels = int(self.label_sizes.sum()), len(self.label_sizes)
-        for block, stack in self._stacks(list(items)):
+        n_rows = int(self.label_sizes.sum())
+        plain = {context.item(f): f for f, context in given.items() if not context.adjusted_for}
+        for block, stack in self._stacks(list(plain)):
             with_pairs = np.flatnonzero(np.diff(stack.bounds)).tolist()
             n_values = [int(self.table.n_values[block[k][0]]) for k in with_pairs]
             part = stack.part(with_pairs)
-            sizes = measure_sizes(part, n_values, n_labels, n_rows, confidence) if with_pairs else []
+            sizes = measure_sizes(part, scores, n_values, n_rows, confidence) if with_pairs else []
             size_of = dict(zip(with_pairs, sizes, strict=True))
-            yield from ((item, size_of.get(k)) for k, item in enumerate(block))
+            yield from ((plain[item], size_of.get(k)) for k, item in enumerate(block))
+        for feature, context in given.items():
+            if context.adjusted_for:
+                yield feature, self._adjusted_size(feature, context, confidence)
 
     def _stacks(self, items: Sequence[Item]) -> Iterator[tuple[list[Item], Stack]]:
         """The contexts of items, many items at a time: first cached contexts, then new ones, which are tested too."""

@@ -156,7 +156,7 @@ def measure_difference_of_groups(
     n_groups = len(np.unique(part.codes[:, -1]))
     error = 0.0
     if n_groups > 1:
-        size = measure_size_of_groups(part, confidence, within=False)
+        size = measure_size_of_groups(part, np.eye(2), confidence, within=False)
         first, second = size.values[list(values)].tolist()
         error = size.common.between(first, second, 1)[1]
     reach = float(stdtrit(max(n_groups - 1, 1), (1 + confidence) / 2)) * error

@@ -381,8 +381,7 @@ def _any_direction(sums: _Sums) -> Floats:
     varies = variance > ROUNDING * mean**2
     shape = np.divide(mean**2, variance, out=np.ones_like(mean), where=varies)
     scale = np.divide(variance, mean, out=np.ones_like(mean), where=varies)
-    p_values: Floats = np.where(varies, gammaincc(shape, found / sums.excess / scale), math.nan)
-    return p_values
+    return np.where(varies, np.asarray(gammaincc(shape, found / sums.excess / scale)), math.nan)
 
 
 def _second_moment(n: Floats, k: Floats, inverse: Floats, apart: Floats, product: Floats, fourth: Floats) -> Floats:

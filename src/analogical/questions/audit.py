@@ -23,7 +23,7 @@ from analogical.estimate.differences import (
     measure_difference,
     measure_difference_of_groups,
 )
-from analogical.estimate.sizes import EffectSums
+from analogical.estimate.sizes import EffectSums, class_scores
 from analogical.estimate.tests import adjust_for_features
 from analogical.questions.evidence import (
     ComparedRows,
@@ -296,7 +296,7 @@ def audit(
         largest_context=largest_context(contexts),
         n_pairs=profile.n_pairs,
         n_changed=profile.n_changed,
-        noise_rate=EffectSums.of(contexts).noise_rate(),
+        noise_rate=EffectSums.of(contexts, class_scores(study.label_sizes)).noise_rate(),
         p_value=study.p_value(i, compared.given) if len(contexts) else math.nan,
         differences=differences,
         n_comparisons=len(others) * (1 if len(table.classes) == 2 else len(table.classes)),

@@ -12,7 +12,7 @@ from analogical._results import Result, entry_at, per_entry
 from analogical._types import Floats, Ints, Note, Positions
 from analogical.columns.encode import encode_table
 from analogical.columns.rules import ColumnOptions, Rules
-from analogical.estimate.sizes import Size
+from analogical.estimate.sizes import Size, class_scores
 from analogical.estimate.status import (
     LEVEL,
     NEGLIGIBLE,
@@ -180,6 +180,8 @@ class Relevance(Result):
     vs. the lowest bin, otherwise the clearest difference from the most frequent value."""
     given: tuple[tuple[str, ...], ...] = per_entry()
     """For each feature the features on which compared rows agree."""
+    adjusted_for: tuple[tuple[str, ...], ...] = per_entry()
+    """For each feature further members of the explanation, whose contribution is subtracted from the label."""
     same_as: tuple[str | None, ...] = per_entry()
     """For each feature the given feature that it copies: no test can distinguish the two."""
     stand_ins: tuple[tuple[str, ...], ...] = per_entry()
@@ -338,9 +340,9 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
     compared, points = np.zeros(study.n_features, np.int64), list[Points | None]([None] * study.n_features)
     testable = [i for i, context in enumerate(contexts) if context.same_as is None and table.n_values[i] > 1]
     show = progress_line("comparing rows") if progress else None
-    sizes = study.sizes([contexts[i].item(i) for i in testable], settings.confidence)
-    for n_done, ((i, given), size) in enumerate(sizes, 1):
-        tested = study.tested(i, given)
+    sizes = study.sizes({i: contexts[i] for i in testable}, settings.confidence)
+    for n_done, (i, size) in enumerate(sizes, 1):
+        tested = study.tested(i, contexts[i].columns)
         if tested is not None and size is not None:
             if study.duplicates == "count":
                 p_value[i] = study.p_value(i, contexts[i])
@@ -374,6 +376,7 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
         p_adjusted=p_adjusted,
         points=tuple(points),
         given=tuple(study.names_of(context.columns) for context in contexts),
+        adjusted_for=tuple(study.names_of(context.adjusted_for) for context in contexts),
         same_as=tuple(study.name_of(context.same_as) for context in contexts),
         stand_ins=tuple(study.names_of(context.stand_ins) for context in contexts),
         deciding=study.names_of(deciding),
@@ -410,11 +413,13 @@ def _points(study: Study, feature: int, size: Size, confidence: float) -> Points
         n_rows = study.value_sizes(feature)
         most_frequent = max(values, key=lambda v: int(n_rows[v]))
         twos = [(most_frequent, v) for v in values if size.values[v] != size.values[most_frequent]]
-    clearest = size.clearest_difference(twos, range(len(classes)) if len(classes) > 2 else [1])
+    scores = class_scores(study.label_sizes)
+    columns = np.flatnonzero(scores.sum(axis=0) == 1).tolist()  # not the rarest of many classes, which share a column
+    clearest = size.clearest_difference(twos, columns if len(classes) > 2 else [1])
     if clearest is None:
         return None
     value, against = study.table.named(feature, [clearest.value, clearest.against])
-    return Points(value, against, classes[clearest.label], *clearest.points(confidence))
+    return Points(value, against, classes[int(scores[:, clearest.column].argmax())], *clearest.points(confidence))
 
 
 def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
