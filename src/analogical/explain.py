@@ -42,6 +42,8 @@ MOST_MEMBERS = 20
 """Largest number of members: time."""
 MOST_PAIRS = 4
 """Largest number of pairs found after the votes: time."""
+ROUNDS = 3
+"""Times that members join and leave: nearly always they stay after the first or second."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,11 @@ class Explanation:
         self.columns = list(found.columns)
         self.parts = sorted({tuple(sorted({self._own(s.column), *s.partners})) for s in found.steps if s.partners})
         self.stand_ins: Mapping[int, tuple[int, ...]] = found.stand_ins
-        self._extend()
-        if study.group_column is None:  # with groups the test may have too little power to keep a true member
-            self._prune()
+        for _ in range(ROUNDS):
+            self._extend()
+            # with groups the test may have too little power to keep a true member
+            if study.group_column is not None or not self._prune():
+                break
 
     @property
     def features(self) -> list[int]:
@@ -150,7 +154,7 @@ class Explanation:
         given = {f: context for f, context in given.items() if context.same_as is None}
         self.study.test(context.item(f) for f, context in given.items() if not context.adjusted_for)
         for f, context in given.items():
-            p[f] = np.nan_to_num(self.study.p_value(f, context), nan=1.0)
+            p[f] = self.study.p_value(f, context)
         return p
 
     def _tried(self) -> list[int]:
@@ -196,22 +200,25 @@ class Explanation:
             if z < least or part in self.parts:
                 continue
             self.parts.append(part)
-            if np.nanmin(self._p_values(part)[list(part)]) <= LEVEL / n_pairs:
+            p = self._p_values(part)[list(part)]
+            if np.nan_to_num(p, nan=1.0).min() <= LEVEL / n_pairs:
                 self.columns += [f for f in part if f not in self.features]
                 return True
             self.parts.remove(part)
         return False
 
-    def _prune(self) -> None:
-        """Remove members that are not significant given the others, one after the other."""
+    def _prune(self) -> bool:
+        """Remove members that are not significant given the others, one after the other; whether there were any."""
+        n_members = len(self.columns)
         while self.columns:
-            p = self._p_values([*self._tried(), *self.features])
-            adjusted = adjust_for_features(p)
-            worst = max(self.columns, key=lambda c: (p[self._own(c)], self._rank(c)))
-            if adjusted[self._own(worst)] <= LEVEL:
-                return
+            p = adjust_for_features(self._p_values([*self._tried(), *self.features]))
+            leaving = [c for c in self.columns if not p[self._own(c)] <= LEVEL and not math.isnan(p[self._own(c)])]
+            if not leaving:
+                break
+            worst = max(leaving, key=lambda c: (round(float(p[self._own(c)]), 6), self._rank(c)))
             self.columns.remove(worst)
             self.parts = [part for part in self.parts if self._own(worst) not in part]
+        return len(self.columns) < n_members
 
     def _finer(self, feature: int, given: list[int]) -> list[int]:
         """The given columns, with finer bins for numbers that are tied to the feature, where there are enough rows.

@@ -381,7 +381,8 @@ def _any_direction(sums: _Sums) -> Floats:
     varies = variance > ROUNDING * mean**2
     shape = np.divide(mean**2, variance, out=np.ones_like(mean), where=varies)
     scale = np.divide(variance, mean, out=np.ones_like(mean), where=varies)
-    return np.where(varies, np.asarray(gammaincc(shape, found / sums.excess / scale)), math.nan)
+    tail: Floats = gammaincc(shape, found / sums.excess / scale)
+    return np.where(varies, tail, math.nan)
 
 
 def _second_moment(n: Floats, k: Floats, inverse: Floats, apart: Floats, product: Floats, fourth: Floats) -> Floats:
