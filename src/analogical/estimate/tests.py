@@ -47,8 +47,6 @@ MOST_KINDS = 8
 DRAWS = (500, 10_000, 200_000)
 """Random draws of the scores of a rare value: more if fewer than ``SEEN`` of the first ones are as extreme."""
 SEEN = 20
-FEW_ROWS = 200
-"""Rows of a context from which draws are made without replacement."""
 ROUNDING = 1e-9
 
 
@@ -159,10 +157,7 @@ class _Sums:
         )
         room = np.divide(variance**2, fourth, out=np.zeros_like(variance), where=fourth > ROUNDING * variance)
         bounds = np.searchsorted(known, np.arange(self.stack.n_features + 1) * span)
-        n_rows, deviation = (
-            np.bincount(place, (times * rows).astype(np.float64)).astype(np.float64),
-            total(times[:, None] * self.part),
-        )
+        n_rows, deviation = np.bincount(place, (times * rows).astype(np.float64)).astype(np.float64), total(times[:, None] * self.part)
         return _Values(place, known % span, bounds, n_rows, room, deviation)
 
 
@@ -344,16 +339,17 @@ class _Pools:
         return (n_seen + 1) / (n_drawn + 1)
 
     def _draw(self, rng: np.random.Generator, n_draws: int) -> Floats:
-        """The sums of draws; in large contexts with replacement, scaled to the same variance."""
+        """The sums of draws; with replacement in large contexts, whose variance is a little larger."""
         total = np.zeros((n_draws, len(self.variance)))
         for pool, m in zip(self.pools, self.n_drawn, strict=True):
             n, k = len(pool), min(m, len(pool) - m)  # the sum of the others is minus that of the rows
-            if k > 0 and n <= FEW_ROWS:
-                places = rng.random((n_draws, n)).argpartition(k - 1, axis=1)[:, :k]
-                total += pool[places].sum(axis=1) * (1 if k == m else -1)
-            elif k:
+            if not k:
+                continue
+            if n > 10 * k * k:
                 places = rng.integers(n, size=(n_draws, k))
-                total += pool[places].sum(axis=1) * math.sqrt((n - k) / (n - 1)) * (1 if k == m else -1)
+            else:
+                places = rng.random((n_draws, n)).argpartition(k - 1, axis=1)[:, :k]
+            total += pool[places].sum(axis=1) * (1 if k == m else -1)
         return total
 
 
@@ -381,8 +377,7 @@ def _any_direction(sums: _Sums) -> Floats:
     varies = variance > ROUNDING * mean**2
     shape = np.divide(mean**2, variance, out=np.ones_like(mean), where=varies)
     scale = np.divide(variance, mean, out=np.ones_like(mean), where=varies)
-    tail: Floats = gammaincc(shape, found / sums.excess / scale)
-    return np.where(varies, tail, math.nan)
+    return np.asarray(np.where(varies, gammaincc(shape, found / sums.excess / scale), math.nan))
 
 
 def _second_moment(n: Floats, k: Floats, inverse: Floats, apart: Floats, product: Floats, fourth: Floats) -> Floats:
@@ -431,18 +426,11 @@ def _trends(sums: _Sums, ranks: Sequence[Floats | None]) -> Floats:
     rank = table[value]
     mean = np.bincount(parts.owner, parts.sizes * rank) / contexts.n_rows
     moved = rank - mean[parts.owner]
-    by_rank, fourths = (np.bincount(parts.owner, parts.sizes * moved**power) for power in (2, 4))
-    spread = contexts.times * by_rank / (contexts.n_rows - 1)
-    total, fourth = (
-        stack.sums(of_context * of.trace(axis1=1, axis2=2))
-        for of_context, of in ((spread, sums.squares), (contexts.times * fourths / contexts.n_rows, sums.fourths))
-    )
+    spread = contexts.times * np.bincount(parts.owner, parts.sizes * moved**2) / np.maximum(contexts.n_rows - 1, 1)
     of_part = (contexts.times[parts.owner] * moved)[:, None] * sums.part
     deviation = stack.sums(np.add.reduceat(of_part, np.searchsorted(parts.owner, np.arange(len(contexts)))))
     covariance = stack.sums(spread[:, None, None] * sums.squares)
     for f in ordered:
-        if total[f] ** 2 < ENOUGH * fourth[f]:  # the room of the trend, as that of a value
-            continue
         statistic, freedom = _quadratic_form(deviation[f], covariance[f])
         if freedom:
             p_values[f] = chdtrc(freedom, statistic / sums.excess[f])
