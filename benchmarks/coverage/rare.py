@@ -14,7 +14,7 @@ import numpy as np
 from analogical._types import CodedRows
 from analogical.count.given import RowContexts, count_given
 from analogical.count.groups import merge_rows
-from analogical.estimate.tests import test_stack
+from analogical.estimate.tests import Scores, test_stack
 
 __all__ = ["rare"]
 
@@ -79,7 +79,7 @@ def _settings() -> dict[str, tuple[int, Draw]]:
 def p_value_given_all(rows: CodedRows) -> float:
     """P-value of the feature in column 0, all others given."""
     ((_, stack),) = count_given(rows, RowContexts.by(rows, range(1, rows.n_features)), [0], 1)
-    (tested,) = test_stack(stack, [rows.value_sizes(0)], rows.label_sizes())
+    (tested,) = test_stack(stack.merged, Scores.of_classes(rows.label_sizes()), [None])
     return tested.p_value if tested else math.nan
 
 

@@ -35,7 +35,7 @@ from analogical.estimate.fit import Left, Term, what_is_left
 from analogical.estimate.groups import group_p_value, varies_within_groups
 from analogical.estimate.repeats import count_copies, find_unit
 from analogical.estimate.sizes import EffectSums, Size, class_scores, measure_size_of_groups, measure_sizes
-from analogical.estimate.tests import Scores, Tested, p_values_of, test_stack
+from analogical.estimate.tests import Scores, Tested, p_values_of, ranks_of, test_stack
 from analogical.explain import Explanation, GivenColumns
 from analogical.outside import encode_outside, is_outside
 from analogical.search import COPY, Decider, Voting
@@ -463,11 +463,8 @@ class Study:
         return self._ranks_of(feature, self.value_sizes(feature))
 
     def _ranks_of(self, feature: int, sizes: Ints) -> Floats:
-        """Share of the rows below the middle of each bin, one half for missing cells."""
-        has_missing = self.table.columns[feature].n_missing > 0
-        numbers = sizes[:-1] if has_missing else sizes
-        middle = (np.cumsum(numbers) - numbers / 2) / max(int(numbers.sum()), 1)
-        return np.append(middle, 0.5) if has_missing else middle
+        """The rank of each bin with so many rows."""
+        return ranks_of(sizes, self.table.columns[feature].n_missing > 0)
 
     def contexts(self, feature: int, given: Sequence[int]) -> Contexts:
         """The contexts of a feature given some columns: rows by context, value and label."""

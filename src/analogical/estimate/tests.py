@@ -34,7 +34,7 @@ from analogical._types import Bools, Floats, Ints, Positions
 from analogical.count.contexts import Contexts, Stack
 from analogical.estimate.permutations import PValue, distribution_of_contexts, smallest_of
 
-__all__ = ["Scores", "Tested", "adjust_for_features", "combine", "p_values_of", "test_stack"]
+__all__ = ["Scores", "Tested", "adjust_for_features", "combine", "p_values_of", "ranks_of", "test_stack"]
 
 ENOUGH = 5.0 - 1e-9
 """Rows that a value needs for the smooth tests, counted as rows of the rarer label: Cochran's rule of five; less the
@@ -47,6 +47,8 @@ MOST_KINDS = 8
 DRAWS = (500, 10_000, 200_000)
 """Random draws of the scores of a rare value: more if fewer than ``SEEN`` of the first ones are as extreme."""
 SEEN = 20
+MOST_SHUFFLED = 500
+"""Rows of a context up to which draws are without replacement, whatever the number drawn: time."""
 ROUNDING = 1e-9
 
 
@@ -339,17 +341,19 @@ class _Pools:
         return (n_seen + 1) / (n_drawn + 1)
 
     def _draw(self, rng: np.random.Generator, n_draws: int) -> Floats:
-        """The sums of draws; with replacement in large contexts, whose variance is a little larger."""
+        """The sums of draws; with replacement in large contexts, with the variance of draws without."""
         total = np.zeros((n_draws, len(self.variance)))
         for pool, m in zip(self.pools, self.n_drawn, strict=True):
             n, k = len(pool), min(m, len(pool) - m)  # the sum of the others is minus that of the rows
             if not k:
                 continue
-            if n > 10 * k * k:
+            scale = 1.0 if k == m else -1.0
+            if n > min(10 * k * k, MOST_SHUFFLED):
                 places = rng.integers(n, size=(n_draws, k))
+                scale *= math.sqrt((n - k) / (n - 1))
             else:
                 places = rng.random((n_draws, n)).argpartition(k - 1, axis=1)[:, :k]
-            total += pool[places].sum(axis=1) * (1 if k == m else -1)
+            total += scale * pool[places].sum(axis=1)
         return total
 
 
@@ -410,7 +414,11 @@ def _second_moment(n: Floats, k: Floats, inverse: Floats, apart: Floats, product
 
 
 def _trends(sums: _Sums, ranks: Sequence[Floats | None]) -> Floats:
-    """P-values of the sums of scores times the ranks of values; NaN for features whose values have no order."""
+    """P-values of the sums of scores times the ranks of values; NaN for features whose values have no order.
+
+    The room is that of ``_Values``, with the fourth moments of ranks and scores: where few rows have another rank than
+    the others, and few another label, chi-square tails are far too small.
+    """
     from scipy.special import chdtrc
 
     stack, contexts, parts = sums.stack, sums.stack.contexts, sums.stack.contexts.value_parts
@@ -426,15 +434,29 @@ def _trends(sums: _Sums, ranks: Sequence[Floats | None]) -> Floats:
     rank = table[value]
     mean = np.bincount(parts.owner, parts.sizes * rank) / contexts.n_rows
     moved = rank - mean[parts.owner]
-    spread = contexts.times * np.bincount(parts.owner, parts.sizes * moved**2) / np.maximum(contexts.n_rows - 1, 1)
+    squared, fourth = (np.bincount(parts.owner, parts.sizes * moved**power) for power in (2, 4))
+    spread = contexts.times * squared / (contexts.n_rows - 1)
+    fourth = contexts.times * fourth * contexts.n_rows**2 / (contexts.n_rows - 1.0) ** 3
     of_part = (contexts.times[parts.owner] * moved)[:, None] * sums.part
     deviation = stack.sums(np.add.reduceat(of_part, np.searchsorted(parts.owner, np.arange(len(contexts)))))
     covariance = stack.sums(spread[:, None, None] * sums.squares)
+    diagonal = np.arange(sums.part.shape[1])
+    variance = covariance[:, diagonal, diagonal]
+    fourths = stack.sums(fourth[:, None] * sums.fourths[:, diagonal, diagonal])
+    room = np.divide(variance**2, fourths, out=np.zeros_like(variance), where=fourths > 0)
     for f in ordered:
-        statistic, freedom = _quadratic_form(deviation[f], covariance[f])
+        some = np.flatnonzero(room[f] >= ENOUGH)
+        statistic, freedom = _quadratic_form(deviation[f][some], covariance[f][np.ix_(some, some)])
         if freedom:
             p_values[f] = chdtrc(freedom, statistic / sums.excess[f])
     return p_values
+
+
+def ranks_of(sizes: Ints, has_missing: bool) -> Floats:
+    """Share of the rows below the middle of each bin of a number, one half for missing cells, which come last."""
+    numbers = sizes[:-1] if has_missing else sizes
+    middle = (np.cumsum(numbers) - numbers / 2) / max(int(numbers.sum()), 1)
+    return np.append(middle, 0.5) if has_missing else middle
 
 
 def combine(p_values: Iterable[float]) -> float:
