@@ -13,7 +13,7 @@ is the explanation, and its members are the effects.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -58,8 +58,6 @@ class GivenColumns:
     """Further features, whose contribution is subtracted from the label."""
     terms: tuple[tuple[int, ...], ...] = ()
     """The terms of the fit that is subtracted, but for those with the feature itself; none if nothing is subtracted."""
-    stand_ins: tuple[int, ...] = ()
-    """Features that would predict nearly as well in its place."""
 
     def item(self, feature: int) -> tuple[int, tuple[int, ...]]:
         """The feature with these columns, to be counted and tested."""
@@ -79,10 +77,9 @@ class Explanation:
 
     def __init__(self, study: "Study", n_rows: int) -> None:
         self.study, self.decider, self.n_rows = study, study.decider, n_rows
-        found = self.decider.decide()
-        self.columns = list(found.columns)
-        self.parts = sorted({tuple(sorted({self._own(s.column), *s.partners})) for s in found.steps if s.partners})
-        self.stand_ins: Mapping[int, tuple[int, ...]] = found.stand_ins
+        steps = self.decider.decide()
+        self.columns = [step.column for step in steps]
+        self.parts = sorted({tuple(sorted({self._own(s.column), *s.partners})) for s in steps if s.partners})
         for _ in range(ROUNDS):
             self._extend()
             # with groups the test may have too little power to keep a true member
@@ -126,7 +123,7 @@ class Explanation:
         if feature not in column_of and not subtracted:
             held = self._finer(feature, held)
         terms = self.terms() if subtracted else ()
-        return GivenColumns(tuple(held), None, subtracted, terms, self.stand_ins.get(feature, ()))
+        return GivenColumns(tuple(held), None, subtracted, terms)
 
     def terms(self) -> tuple[tuple[int, ...], ...]:
         """What adds up to the label: the members, and those that act together."""

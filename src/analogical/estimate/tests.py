@@ -159,7 +159,10 @@ class _Sums:
         )
         room = np.divide(variance**2, fourth, out=np.zeros_like(variance), where=fourth > ROUNDING * variance)
         bounds = np.searchsorted(known, np.arange(self.stack.n_features + 1) * span)
-        n_rows, deviation = np.bincount(place, (times * rows).astype(np.float64)).astype(np.float64), total(times[:, None] * self.part)
+        n_rows, deviation = (
+            np.bincount(place, (times * rows).astype(np.float64)).astype(np.float64),
+            total(times[:, None] * self.part),
+        )
         return _Values(place, known % span, bounds, n_rows, room, deviation)
 
 

@@ -133,8 +133,6 @@ class Audit(OfOneFeature):
     COLUMNS = ("value", "other_value", "label", *_MEASURED, "p_adjusted", "crude")
     DERIVED = ("finding", "index")
 
-    stand_ins: tuple[str, ...]
-    """If the feature is in the deciding set, those that would predict nearly as well in its place."""
     classes: tuple[Any, ...]
     reference: Any
     """The value that the others are compared with: the most frequent one by default."""
@@ -286,7 +284,6 @@ def audit(
     differences = _differences(compared, against, others[:MAX_COMPARISONS], labels, confidence)
     return Audit(
         **compared.about(),
-        stand_ins=study.names_of(compared.given.stand_ins),
         classes=table.classes,
         reference=plain(table.columns[i].values[against]),
         n_rows=study.n_rows,

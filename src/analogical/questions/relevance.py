@@ -15,11 +15,11 @@ from analogical.columns.rules import ColumnOptions, Rules
 from analogical.estimate.sizes import Size, class_scores
 from analogical.estimate.status import (
     LEVEL,
-    NEGLIGIBLE,
     PaperStatus,
     Status,
     ari_of,
     decide_status,
+    largest_negligible,
     order_features,
     paper_status_of,
     score_pairs,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
-    "NEGLIGIBLE",
     "Points",
     "Relevance",
     "Settings",
@@ -65,6 +64,9 @@ class Settings:
     """Whether rows came with frequencies."""
     searched_rows: int | None
     """Rows that the deciding set was chosen on; None if there is none."""
+    negligible: float
+    """Effect up to which a feature that is not significant may have the status none: a share of how often the labels of
+    two rows differ."""
     explained: float | None = None
     """Share of the uncertainty of the label that the deciding set explains; None if there is none."""
     n_groups: int | None = None
@@ -154,15 +156,16 @@ class Relevance(Result):
     """The values of the label."""
     n_rows: int
     deciding: tuple[str, ...]
-    """The deciding set: features that together predict the label, none of which is redundant."""
+    """The deciding set: features that are each significant given the others."""
     notes: tuple[Note, ...] = ()
     """What was done to the table before it was counted."""
     settings: Settings
     names: tuple[str, ...] = per_entry("name")
     """The features."""
     status: tuple[Status, ...] = per_entry()
-    """``"effect"`` (``p_adjusted`` at most 1 - confidence), ``"none"`` (not so, and ``effect_high`` at most 0.02),
-    ``"unclear"`` (neither), ``"same"`` (a copy: see ``same_as``) or ``"constant"``."""
+    """``"effect"`` (``p_adjusted`` at most 1 - confidence), ``"none"`` (not so, and neither ``effect_high`` nor the
+    clearest difference is above ``settings.negligible``), ``"unclear"`` (neither), ``"same"`` (a copy: see ``same_as``)
+    or ``"constant"``."""
     effect: Floats = per_entry()
     """How much the label shares differ between two values of the feature among rows that agree on the given features:
     half the squared distance of the shares, averaged over pairs of rows. With two classes its square root is the
@@ -173,8 +176,7 @@ class Relevance(Result):
     p_value: Floats = per_entry()
     """P-value of no effect given the other features; NaN where nothing is tested."""
     p_adjusted: Floats = per_entry()
-    """The same adjusted for the number of features: by the Benjamini-Hochberg method, and by Holm's, which is stricter,
-    for features that the search for the deciding set did not choose."""
+    """The same adjusted for the number of features, by Holm's method."""
     points: tuple[Points | None, ...] = per_entry()
     """The direction: how much more often the label occurs with one value than with another. For numbers the highest
     vs. the lowest bin, otherwise the clearest difference from the most frequent value."""
@@ -184,8 +186,6 @@ class Relevance(Result):
     """For each feature further members of the explanation, whose contribution is subtracted from the label."""
     same_as: tuple[str | None, ...] = per_entry()
     """For each feature the given feature that it copies: no test can distinguish the two."""
-    stand_ins: tuple[tuple[str, ...], ...] = per_entry()
-    """For each member of the deciding set the features that would predict nearly as well in its place."""
     index: Floats = per_entry()
     """Share of the compared pairs whose labels differ; NaN without pairs."""
     noise_rate: Floats = per_entry()
@@ -251,9 +251,9 @@ def relevance(
 ) -> Relevance:
     """Relevance of every feature for the label, given the others.
 
-    First finds the *deciding set*: features that together predict the label, none of which is redundant. Then compares
-    rows that agree on it and differ on one feature: if their labels differ more often than those of equal rows, that
-    feature has an effect.
+    First finds the *deciding set*: features that are each significant given the others. Then compares rows that agree on
+    it and differ on one feature: if their labels differ more often than those of equal rows, that feature has an effect.
+    Members on which too few rows agree are not held fixed, but their contribution is subtracted from the label.
 
     Parameters
     ----------
@@ -322,6 +322,7 @@ def settings_of(study: Study, given: Asked, confidence: float) -> Settings:
         duplicates=study.duplicates,
         weighted=study.table.is_weighted,
         searched_rows=study.sample.rows.n_rows if given == "auto" else None,
+        negligible=largest_negligible(study.label_sizes),
         engine=study.table.engine,
         backend=study.table.backend,
     )
@@ -364,8 +365,9 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
                 is_constant=bool(table.n_values[i] == 1),
                 is_copy=context.same_as is not None,
                 p_adjusted=float(p_adjusted[i]),
-                high=float(effect_high[i]),
+                high=max(float(effect_high[i]), _clear_effect(points[i])),
                 level=level,
+                negligible=settings.negligible,
             )
             for i, context in enumerate(contexts)
         ),
@@ -378,7 +380,6 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
         given=tuple(study.names_of(context.columns) for context in contexts),
         adjusted_for=tuple(study.names_of(context.adjusted_for) for context in contexts),
         same_as=tuple(study.name_of(context.same_as) for context in contexts),
-        stand_ins=tuple(study.names_of(context.stand_ins) for context in contexts),
         deciding=study.names_of(deciding),
         index=index,
         noise_rate=noise_rate,
@@ -394,6 +395,13 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
         settings=replace(settings, explained=explained, n_groups=study.n_groups),
         notes=study.search_notes if settings.given == "auto" else study.notes,
     )
+
+
+def _clear_effect(points: Points | None) -> float:
+    """The largest effect of the value with the clearest difference, if it differs; other values may dilute it."""
+    if points is None or points.low <= 0 <= points.high:
+        return 0.0
+    return max(points.low**2, points.high**2) / 10_000
 
 
 def _points(study: Study, feature: int, size: Size, confidence: float) -> Points | None:

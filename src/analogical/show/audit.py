@@ -20,7 +20,6 @@ from analogical.show.words import (
     LONG_NAME,
     count_left_out,
     counted,
-    list_all,
     marked,
     number,
     p_value,
@@ -42,14 +41,10 @@ def view_audit(result: Audit) -> View:
         f" ({percent(result.n_compared / result.n_rows)}) have a partner with another {feature} among"
         f" {agreeing_on(result.given)}."
     )
-    replaced = (
-        f"{list_all(result.stand_ins)} could replace {feature} in the deciding set, and {feature} is not significant"
-        f" given {verb(result.stand_ins, 'it', 'them')}: the data do not show which of them matters."
-    )
     return View(
         headline=_conclude(result),
         tables=(_difference_table(result),) if result.differences else (),
-        lines=(*((compared, *([replaced] if result.stand_ins else [])) if result.n_pairs else ()), NOT_CAUSES),
+        lines=(compared, NOT_CAUSES) if result.n_pairs else (NOT_CAUSES,),
         examples=pair_blocks(result.examples),
         about=(counted(result.n_rows, "row"),),
         explanation=tuple(_explain(result)) if result.n_pairs else (),
