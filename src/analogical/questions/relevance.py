@@ -251,9 +251,9 @@ def relevance(
 ) -> Relevance:
     """Relevance of every feature for the label, given the others.
 
-    First finds the *deciding set*: features that are each significant given the others. Then compares rows that agree on
-    it and differ on one feature: if their labels differ more often than those of equal rows, that feature has an effect.
-    Members on which too few rows agree are not held fixed, but their contribution is subtracted from the label.
+    First finds the *deciding set*: features that are each significant given the others. Then compares rows that agree
+    on it and differ on one feature: if their labels differ more often than those of equal rows, that feature has an
+    effect. Members on which too few rows agree are subtracted from the label instead of held fixed.
 
     Parameters
     ----------
