@@ -64,8 +64,11 @@ class Scores:
     @classmethod
     def of_classes(cls, label_sizes: Ints) -> "Scores":
         """Unit vectors, the rarest of many classes together; a single 0 or 1 for two classes."""
-        kinds = np.minimum(np.argsort(np.argsort(-label_sizes, kind="stable"), kind="stable"), MOST_KINDS - 1)
-        return cls(np.eye(kinds.max() + 1)[kinds][:, -1 if len(label_sizes) == 2 else 0 :])
+        n = len(label_sizes)
+        apart = _largest(label_sizes, MOST_KINDS if n <= MOST_KINDS else MOST_KINDS - 1)
+        kinds = np.full(n, len(apart))
+        kinds[apart] = np.arange(len(apart))
+        return cls(np.eye(kinds.max() + 1)[kinds][:, -1 if n == 2 else 0 :])
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +204,7 @@ def _common_direction(sums: _Sums, scores: Scores) -> tuple[Floats, Floats]:
         room, n_rows = values.room[own], values.rows[own]
         is_one_cell = scores.variance is None and room.shape == (2, 1) and room.min() < EXACT
         enough = EXACT if is_one_cell else ENOUGH
-        tested, columns = _with_room(room, n_rows, enough)
+        tested, columns, summed = _with_room(room, n_rows, enough)
         if len(tested):
             kind = np.full(len(n_rows), -1)
             kind[tested] = np.arange(len(tested))
@@ -211,7 +214,8 @@ def _common_direction(sums: _Sums, scores: Scores) -> tuple[Floats, Floats]:
             table = table[:, :-1]
             squares = sums.squares[contexts][:, columns[:, None], columns]
             covariance = _covariance(stack.contexts.times[contexts], stack.contexts.n_rows[contexts], table, squares)
-            statistic, freedom = _quadratic_form(values.deviation[own][tested][:, columns].ravel(), covariance)
+            deviation = summed @ values.deviation[own][tested][:, columns].ravel()
+            statistic, freedom = _quadratic_form(deviation, summed @ covariance @ summed.T)
             if freedom:
                 together[f] = chdtrc(freedom, statistic / sums.excess[f])
         rare = np.argwhere((room > 0) & (room < enough))
@@ -220,27 +224,45 @@ def _common_direction(sums: _Sums, scores: Scores) -> tuple[Floats, Floats]:
     return together, apart
 
 
-def _with_room(room: Floats, n_rows: Floats, enough_rows: float) -> tuple[Positions, Positions]:
-    """The values, and the scores, that a test of a common direction keeps apart: all cells of theirs have room.
+def _with_room(room: Floats, n_rows: Floats, enough: float) -> tuple[Positions, Positions, Floats]:
+    """The values and the scores that a test of a common direction keeps apart, and what it sums of these.
 
-    Of all choices the one with most cells. Values or scores without room count with the largest ones, whose cells
-    follow from those of the others.
+    All their cells have room; of all choices the one with most cells. If the cells of the rest have no room, only the
+    differences among the kept values, or scores, count: the last array, of shape (sums, values x scores), frees their
+    deviations of what all have in common.
     """
-    by_size = np.argsort(-n_rows, kind="stable")
-    by_room = np.argsort(-room.sum(axis=0), kind="stable")
-    best: tuple[Positions, Positions] = by_size[:0], by_room[:0]
+    total = room.sum(axis=0)
+    nothing: Positions = np.zeros(0, np.intp)
+    best, most = (nothing, nothing, np.zeros((0, 0))), 0
     for n_scores in range(1, room.shape[1] + 1):
-        columns = by_room[:n_scores]
-        enough = by_size[(room[by_size][:, columns] >= enough_rows).all(axis=1)]
-        kept = enough[:MOST_KINDS]
-        others = np.setdiff1d(by_size, kept)
-        if len(others) and room[others][:, columns].sum(axis=0).min() < enough_rows:
-            kept = kept[1:]
-        if 1 < n_scores < room.shape[1]:
-            columns = columns[1:]
-        if len(kept) * len(columns) > len(best[0]) * len(best[1]):
-            best = kept, columns
+        columns = _largest(total, n_scores)
+        if len(columns) != n_scores:
+            continue
+        has_room = np.flatnonzero((room[:, columns] >= enough).all(axis=1))
+        kept = has_room[_largest(n_rows[has_room], MOST_KINDS)]
+        others = np.setdiff1d(np.arange(len(n_rows)), kept)
+        is_rest_small = len(others) > 0 and room[others][:, columns].sum(axis=0).min() < enough
+        is_part = 1 < n_scores < room.shape[1]
+        n_cells = (len(kept) - is_rest_small) * (n_scores - is_part)
+        if n_cells > most:
+            of_values = _freed(n_rows[kept]) if is_rest_small else np.eye(len(kept))
+            of_scores = _freed(total[columns]) if is_part else np.eye(n_scores)
+            best, most = (kept, columns, np.kron(of_values, of_scores)), n_cells
     return best
+
+
+def _freed(sizes: Floats) -> Floats:
+    """The matrix that takes from each number its share, by size, of the sum of all."""
+    return np.eye(len(sizes)) - np.outer(sizes / sizes.sum(), np.ones(len(sizes)))
+
+
+def _largest(sizes: Floats, limit: int) -> Positions:
+    """The largest ones, in their order; of equal ones all, or none if these are more than three times the limit."""
+    if len(sizes) <= limit:
+        return np.arange(len(sizes))
+    last = np.sort(sizes)[-limit] * (1 - ROUNDING)
+    kept = np.flatnonzero(sizes >= last)
+    return kept if len(kept) <= 3 * limit else np.flatnonzero(sizes > last * (1 + 3 * ROUNDING))
 
 
 def _covariance(times: Ints, n: Ints, table: Floats, squares: Floats) -> Floats:
