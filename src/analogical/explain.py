@@ -79,6 +79,7 @@ class Explanation:
         self.study, self.decider, self.n_rows = study, study.decider, n_rows
         steps = self.decider.decide()
         self.columns = [step.column for step in steps]
+        self._voted = list(self.columns)
         self.parts = sorted({tuple(sorted({self._own(s.column), *s.partners})) for s in steps if s.partners})
         for _ in range(ROUNDS):
             self._extend()
@@ -180,6 +181,8 @@ class Explanation:
 
     def _add_pair(self) -> bool:
         """Add the pair that explains most of what the explanation leaves of the label, if it is significant."""
+        if self.columns == self._voted and not self.decider.has_refused:
+            return False  # the votes have screened all pairs
         study, rows = self.study, self.decider.voting.rows
         tried = [f for f in self.decider.screened[2] if study.copied(f, self.columns) is None]
         if len(tried) < 2:

@@ -498,6 +498,8 @@ class Decider:
         shape = len(rows.codes), min(rows.n_labels, SCREENED_CLASSES) - 1
         self.screened = {size: by_gain[: n_screened(rows.n_values[by_gain], *shape, size)] for size in (2, 3)}
         """The features that are screened in sets of two and of three: all, or those with the largest gains alone."""
+        self.has_refused = False
+        """Whether features that act together found no room."""
         self._members: list[int] = []
         self._partners: dict[int, tuple[int, ...]] = {}
 
@@ -600,7 +602,10 @@ class Decider:
                     self._members.append(best)
                 continue
             together = self._best_set(state, outside, 2) or self._best_set(state, outside, 3)
-            if together is None or not self.has_room([*self._members, *together]):
+            if together is None:
+                return
+            if not self.has_room([*self._members, *together]):
+                self.has_refused = True
                 return
             self._members += together
             for feature in together:
