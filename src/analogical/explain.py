@@ -111,7 +111,7 @@ class Explanation:
 
     def given_of(self, feature: int) -> GivenColumns:
         """What a feature is compared given: partners, and members while there is room; the others are subtracted."""
-        same_as = self.study.copied(feature, self.columns)
+        same_as = self.decider.original.get(feature, self.study.copied(feature, self.columns))
         if same_as is not None:
             return GivenColumns((), same_as)
         column_of = {self._own(column): column for column in self.columns}

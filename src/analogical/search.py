@@ -487,7 +487,10 @@ class Decider:
             self.bins.setdefault(feature, []).append(column)
         varies, rows = np.flatnonzero(voting.varies[: len(self.bins)]).tolist(), voting.rows
         # of equal columns only the first takes part
-        varying = [group[0] for group in equal_columns(rows.codes, rows.n_values, varies)]
+        equal = equal_columns(rows.codes, rows.n_values, varies)
+        varying = [group[0] for group in equal]
+        self.original = {copy: group[0] for group in equal for copy in group[1:]}
+        """For each copy the first of the equal columns."""
         self.varying: list[int] = sorted(varying, key=lambda f: int(rank[f]))
         n = max(FEWEST, len(varying))
         self.needs = {size: GATE * math.log(math.comb(n, size)) for size in (1, 2, 3)}

@@ -152,7 +152,10 @@ class Audit(OfOneFeature):
     noise_rate: float
     """As in :class:`analogical.Relevance`."""
     p_value: float
-    """P-value of no difference in any direction."""
+    """P-value of no difference in any direction: that of :func:`analogical.relevance`, given the same features."""
+    adjusted_for: tuple[str, ...]
+    """Members of the deciding set on which too few rows agree. ``p_value`` is that of labels less their contribution;
+    the differences are not adjusted for them."""
     differences: tuple[Difference, ...]
     """For the reference and every other value, most frequent first; with two classes one label is followed, with very
     many the most frequent ones."""
@@ -189,7 +192,9 @@ class Audit(OfOneFeature):
         return 1 - self.confidence
 
     def significant(self) -> list[Difference]:
-        """The differences whose adjusted p-value is below the level."""
+        """The differences whose adjusted p-value is below the level, if that of all differences is."""
+        if not self.p_value < self.level:
+            return []
         return [d for d in self.differences if d.smallest_p < self.level and d.p_adjusted < self.level]
 
     def __len__(self) -> int:
@@ -295,6 +300,7 @@ def audit(
         n_changed=profile.n_changed,
         noise_rate=EffectSums.of(contexts, class_scores(study.label_sizes)).noise_rate(),
         p_value=study.p_value(i, compared.given) if len(contexts) else math.nan,
+        adjusted_for=study.names_of(compared.given.adjusted_for),
         differences=differences,
         n_comparisons=len(others) * (1 if len(table.classes) == 2 else len(table.classes)),
         examples=evidence_of(compared, _examples(compared, limit, differences)),
