@@ -20,6 +20,7 @@ from analogical.show.words import (
     LONG_NAME,
     count_left_out,
     counted,
+    list_first,
     marked,
     number,
     p_value,
