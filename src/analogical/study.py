@@ -32,8 +32,8 @@ from analogical.estimate.dependencies import (
     predicted_by_cut,
     remaining_entropies,
 )
-from analogical.estimate.groups import group_p_value, varies_within_groups
-from analogical.estimate.sizes import EffectSums, Size, class_scores, measure_size_of_groups, measure_sizes
+from analogical.estimate.groups import group_p_value
+from analogical.estimate.sizes import Size, class_scores, measure_size_of_groups, measure_sizes
 from analogical.estimate.status import LEVEL
 from analogical.estimate.tests import Tested, adjust_for_features, pools_contexts, test_stack
 from analogical.outside import encode_outside, is_outside
@@ -393,9 +393,8 @@ class Study:
         if self.group_column is not None:
             for feature, given in items:
                 rows = self.rows_of([feature, *given, self.group_column])
-                size = measure_size_of_groups(rows, scores, confidence, within=varies_within_groups(rows))
-                noise_rate = EffectSums.of(self.contexts(feature, given), scores).noise_rate()
-                yield (feature, given), None if math.isnan(size.effect) else replace(size, noise_rate=noise_rate)
+                size = measure_size_of_groups(rows, scores, confidence)
+                yield (feature, given), None if math.isnan(size.effect) else size
             return
         n_rows = int(self.label_sizes.sum())
         for block, stack in self._stacks(list(items)):
