@@ -32,7 +32,7 @@ from analogical.estimate.dependencies import (
     remaining_entropies,
 )
 from analogical.estimate.fit import Left, Term, what_is_left
-from analogical.estimate.groups import group_p_value, varies_within_groups
+from analogical.estimate.groups import group_p_value
 from analogical.estimate.repeats import count_copies, find_unit
 from analogical.estimate.sizes import EffectSums, Size, class_scores, measure_size_of_groups, measure_sizes
 from analogical.estimate.tests import Scores, Tested, p_values_of, ranks_of, test_stack
@@ -476,9 +476,8 @@ class Study:
         if self.group_column is not None:
             for feature, context in given.items():
                 rows = self.rows_of([feature, *sorted(context.columns), self.group_column])
-                size = measure_size_of_groups(rows, scores, confidence, within=varies_within_groups(rows))
-                noise_rate = EffectSums.of(self.contexts(*context.item(feature)), scores).noise_rate()
-                yield feature, None if math.isnan(size.effect) else replace(size, noise_rate=noise_rate)
+                size = measure_size_of_groups(rows, scores, confidence)
+                yield feature, None if math.isnan(size.effect) else size
             return
         n_rows = int(self.label_sizes.sum())
         plain = {context.item(f): f for f, context in given.items() if not context.adjusted_for}

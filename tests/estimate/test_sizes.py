@@ -148,9 +148,9 @@ def test_interval_of_units_is_wider_than_that_of_rows_they_copy():
     rng = np.random.default_rng(5)
     value, label = rng.integers(0, 2, 40), rng.integers(0, 2, 40)
     unit = np.arange(40)
-    once = measure_size_of_groups(coded(np.column_stack([value, unit]), label), np.eye(2), 0.95, within=False)
+    once = measure_size_of_groups(coded(np.column_stack([value, unit]), label), np.eye(2), 0.95)
     ten = coded(np.repeat(np.column_stack([value, unit]), 10, axis=0), np.repeat(label, 10))
-    copied = measure_size_of_groups(ten, np.eye(2), 0.95, within=False)
+    copied = measure_size_of_groups(ten, np.eye(2), 0.95)
     assert copied.common.between(0, 1, 1) == pytest.approx(once.common.between(0, 1, 1))
     as_rows = size_of([np.repeat(value, 10)], np.repeat(label, 10))
     assert copied.common.between(0, 1, 1)[1] > 2 * as_rows.common.between(0, 1, 1)[1]

@@ -48,12 +48,14 @@ from analogical.count.given import RowContexts
 from analogical.count.groups import merge_rare
 
 __all__ = [
+    "ENOUGH_GROUPS",
     "ROUNDING",
     "CommonDifference",
     "EffectSums",
     "Size",
     "ValueDifference",
     "class_scores",
+    "common_difference_of_groups",
     "corrected_variance",
     "diagonals",
     "jackknife_variance",
@@ -72,6 +74,9 @@ ROUNDING_SHARE = 1e-12
 """A variance below this share of the variances that it is computed from is rounding error."""
 MANY = 30
 """Effective rows, pairs, or degrees of freedom, from which a sum is treated as normal: the usual convention."""
+ENOUGH_GROUPS = 5.0
+"""Effective groups needed for the test between groups (with fewer, p <= .05 is hardly ever possible), and effective
+pairs of groups from which sizes may come from within groups."""
 FEWEST_FREE = 3.0
 """Smallest degrees of freedom: with fewer, Student's quantile is too large to be useful."""
 MOST_VALUES = 64
@@ -548,11 +553,17 @@ def _size(
     if is_classes and whole.noise <= 1e-12 * whole.n_pairs:  # labels without noise: the effect is a share of pairs
         low, high = share_interval(whole.profile, n_rows, confidence)
         return Size(whole.effect(), low, high, common, values, whole.noise_rate())
+    return _combined(common, whole, values, n_rows, quantile)
+
+
+def _combined(common: CommonDifference, whole: EffectSums, values: Ints, n_units: int, quantile: float) -> Size:
+    """The common part, and what varies between contexts with a weight that grows with its size for its error."""
+    effect, (low, high) = common.effect(), common.interval(quantile)
     varies = whole.effect() - effect
     if varies > 0:
         # A value of two rows has no pairs without one of them, so the jackknife underestimates its variance: with few
         # effective pairs it is at least the largest variance that as many independent pairs can have.
-        variance, n_kish = whole.variance(n_rows), max(whole.profile.n_effective, 0.5)
+        variance, n_kish = whole.variance(n_units), max(whole.profile.n_effective, 0.5)
         index = whole.index()
         variance = max(variance, index * (common.largest - index) / n_kish) if n_kish < MANY else variance
         share = varies**2 / (varies**2 + variance)
@@ -563,15 +574,40 @@ def _size(
     return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, values, whole.noise_rate())
 
 
-def measure_size_of_groups(rows: CodedRows, scores: Floats, confidence: float, *, within: bool) -> Size:
+def measure_size_of_groups(rows: CodedRows, scores: Floats, confidence: float) -> Size:
     """Effect of the feature in column 0, given the columns between it and the group of each row, the last column.
 
-    ``within`` gives the group too. Rows of the same group may depend on each other, so repeated rows of one group do
-    not show the noise: this is the common part alone, with a variance between groups.
+    Rows of the same group may depend on each other, so they do not show the noise: all estimates come from pairs of
+    groups. Rows are compared between groups or within them, whichever has the smaller variance of the common part. If
+    no value of a context is in two groups, nothing is known of the part that varies between contexts.
     """
     scores, largest = _centred(scores)
+    common, values = common_difference_of_groups(rows, scores)
+    inside, _ = common_difference_of_groups(rows, scores, is_within=True)
     group = np.unique(rows.codes[:, -1], return_inverse=True)[1]
-    contexts = RowContexts.by(rows, range(rows.n_features - (1 if within else 2), 0, -1))
+    context = RowContexts.by(rows, range(1, rows.n_features - 1)).of_row
+    cells = _GroupCells.of(np.stack([context, group, values[rows.codes[:, 0]]]).astype(np.int64), rows, scores)
+    whole, whole_inside = cells.between(), cells.within()
+    is_better = inside.bias < common.bias and whole_inside.profile.n_effective >= ENOUGH_GROUPS
+    if is_better or math.isnan(common.bias):
+        common, whole = inside, whole_inside
+    if math.isnan(common.bias):
+        return Size(math.nan, math.nan, math.nan, common, values)
+    n_groups = int(group.max()) + 1
+    quantile = float(stdtrit(max(n_groups - 1, 1), (1 + confidence) / 2))
+    if whole.n_pairs:
+        return _combined(common, whole, values, n_groups, quantile)
+    return Size(common.effect(), 0.0, largest, common, values)
+
+
+def common_difference_of_groups(
+    rows: CodedRows, scores: Floats, *, is_within: bool = False
+) -> tuple[CommonDifference, Ints]:
+    """The common difference of the feature in column 0, and the position of each of its values there.
+
+    Given the columns between it and the group, the last column, and if ``is_within`` given the group, too.
+    """
+    contexts = RowContexts.by(rows, range(1, rows.n_features - (0 if is_within else 1)))
     weights = rows.weights_or_ones().astype(np.float64)
     values = _places(rows.codes[:, 0], weights, int(rows.n_values[0]))
     cells = _WeightedRows(
@@ -582,15 +618,108 @@ def measure_size_of_groups(rows: CodedRows, scores: Floats, confidence: float, *
         np.ones(len(contexts)),
         np.array([0, len(contexts)]),
         int(values.max()) + 1,
-        group,
+        np.unique(rows.codes[:, -1], return_inverse=True)[1],
     )
-    (common,) = common_differences(cells, scores, largest)
-    if not common.pairs.any():
-        return Size(math.nan, math.nan, math.nan, common, values)
-    n_groups = int(group.max()) + 1
-    quantile = float(stdtrit(max(n_groups - 1, 1), (1 + confidence) / 2))
-    effect, (low, high) = common.effect(), common.interval(quantile)
-    return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, values)
+    return common_differences(cells, *_centred(scores))[0], values
+
+
+@dataclass(frozen=True)
+class _GroupCells:
+    """Rows with the same context, group and value, ordered by these: their number, and sums of their scores."""
+
+    keys: Ints
+    """Context, group and value of each cell."""
+    n: Floats
+    scores: Floats
+    squares: Floats
+    """Sum of |s|^2."""
+    weight: float
+
+    @classmethod
+    def of(cls, keys: Ints, rows: CodedRows, scores: Floats) -> "_GroupCells":
+        """From rows, with the context, group and value of each."""
+        held, cell = np.unique(keys, axis=1, return_inverse=True)
+        score = scores[rows.labels]
+        of_row = np.column_stack([np.ones(len(score)), (score**2).sum(axis=1), score])
+        sums = _sums_by(cell.ravel(), of_row * rows.weights_or_ones()[:, None])
+        return cls(held, sums[:, 0], sums[:, 2:], sums[:, 1], _weight_of(scores))
+
+    def between(self) -> EffectSums:
+        """Sums over the pairs of rows of different groups and values, both of which several groups of the context have.
+
+        With M_ab the mean product of the scores of rows of a and b in different groups, the effect of a and b is
+        (M_aa + M_bb) / 2 - M_ab. If one of only two groups that have a is left out, M_aa stays.
+        """
+        value = _numbers(self.keys[[0, 2]])
+        kept = _total(value, self.n) > self.n
+        if not kept.all():
+            some = self.keys[:, kept], self.n[kept], self.scores[kept], self.squares[kept]
+            return _GroupCells(*some, self.weight).between()
+        n, s, q, context, unit = self.n, self.scores, self.squares, self.keys[0], _numbers(self.keys[:2])
+        n_v, s_v, n_u = _total(value, n), _total(value, s), _total(unit, n)
+        own, own_product = n * (n_v - n), (s * (s_v - s)).sum(axis=1)  # with rows of the same value
+        away, s_away, q_away = (_total(context, x) - _total(value, x) - _total(unit, x) + x for x in (n, s, q))
+        pairs, product = n * away, (s * s_away).sum(axis=1)  # with rows of other values
+        all_own, all_product = _total(value, own), _total(value, own_product)
+        mean, left = all_product / all_own, all_own - 2 * own
+        mean_left = np.where(left > 0, (all_product - 2 * own_product) / np.where(left > 0, left, 1.0), mean)
+        of_others = (n_v - n) * (n_u - n)  # pairs of the value in other groups with other values in this one
+        lost = (pairs + of_others - n_u * n_v) * mean + n * _total(context, n * mean)
+        lost += (_total(value, pairs) - pairs - of_others) * (mean - mean_left) - 2 * product
+        return self._sums(self.keys[1], pairs, q * away + n * q_away - 2 * product, pairs * mean - product, pairs, lost)
+
+    def within(self) -> EffectSums:
+        """Sums over the pairs of rows of one group with different values, both of which several groups have.
+
+        Differences of means are independent in different groups, so their products are free of noise.
+        """
+        unit, context = _numbers(self.keys[:2]), self.keys[0]
+        lags = range(1, int(np.bincount(unit).max(initial=0)))
+        firsts = [np.flatnonzero(unit[lag:] == unit[:-lag]) for lag in lags]
+        one = np.concatenate([np.zeros(0, np.intp), *firsts])
+        two = one + np.repeat(np.array(lags, np.intp), [len(first) for first in firsts])
+        kind = _numbers(np.stack([context[one], self.keys[2][one], self.keys[2][two]]))
+        n_one, n_two = self.n[one], self.n[two]
+        pairs, weight = n_one * n_two, n_one * n_two / (n_one + n_two)
+        moved = weight[:, None] * (self.scores[one] / n_one[:, None] - self.scores[two] / n_two[:, None])
+        distance = n_two * self.squares[one] + n_one * self.squares[two]
+        distance -= 2 * (self.scores[one] * self.scores[two]).sum(axis=1)
+        own, own_product = weight * (_total(kind, weight) - weight), (moved * (_total(kind, moved) - moved)).sum(axis=1)
+        all_own, all_product, n_kind = (_total(kind, x) for x in (own, own_product, pairs))
+        kept = all_own > ROUNDING * n_kind
+        left = np.where(kept, all_own - 2 * own, 0.0)
+        is_left = left > ROUNDING * n_kind
+        mean = all_product / np.where(kept, all_own, 1.0)
+        mean_left = np.where(is_left, (all_product - 2 * own_product) / np.where(is_left, left, 1.0), 0.0)
+        lost_pairs = np.where(is_left, pairs, n_kind)
+        numbers = 2 * pairs, 2 * distance, pairs * mean, lost_pairs, n_kind * mean - (n_kind - lost_pairs) * mean_left
+        return self._sums(self.keys[1][one][kept], *(x[kept] for x in numbers))
+
+    def _sums(self, group: Ints, *of_part: Floats) -> EffectSums:
+        """From pairs, distances, effect, lost pairs and lost effect of the parts of groups."""
+        n_groups = int(self.keys[1].max(initial=0)) + 1
+        sums = [np.bincount(group, x, minlength=n_groups).astype(np.float64) for x in of_part]
+        pairs, lost_pairs = (np.rint(some).astype(np.int64) for some in (sums[0], sums[3]))
+        distance, effect, lost = (self.weight * sums[k] for k in (1, 2, 4))
+        noise = float(distance.sum() / 2 - effect.sum())
+        return EffectSums(np.ones(n_groups, np.int64), pairs, distance, noise, lost_pairs, lost)
+
+
+def _numbers(keys: Ints) -> Positions:
+    """Columns numbered so that equal ones have the same number."""
+    return np.unique(keys, axis=1, return_inverse=True)[1].ravel()
+
+
+def _sums_by(kind: Positions, numbers: Floats) -> Floats:
+    """Sums of rows of numbers by kind."""
+    columns = [np.bincount(kind, column) for column in np.atleast_2d(numbers.T)]
+    return np.column_stack(columns)
+
+
+def _total(kind: Positions, numbers: Floats) -> Floats:
+    """For each entry, the sum over entries of its kind."""
+    totals: Floats = _sums_by(kind, numbers)[kind].reshape(numbers.shape)
+    return totals
 
 
 def _is_classes(scores: Floats) -> bool:
