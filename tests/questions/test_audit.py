@@ -304,7 +304,7 @@ def test_berkeley_within_departments():
     assert result.given == ("department",)
     assert result.finding == "mixed"
     assert conclusion(result) == (
-        "No significant difference of 'admitted' by 'gender', but single contexts differ (p = .004)."
+        "No significant difference of 'admitted' by 'gender', but single contexts differ (p = .002)."
     )
     words = all_said(result)
     assert "female +1.8 -1.1 to +4.7 .228 1.11 -14.2 654,456" in words

@@ -152,21 +152,21 @@ class _Sums:
         span = int(value.max()) + 1
         known, place = np.unique(self.stack.feature[owner] * span + value, return_inverse=True)
         rows, n, times = contexts.value_parts.sizes, contexts.n_rows[owner], contexts.times[owner]
-        moved, diagonal = np.minimum(rows, n - rows) * times / n, np.arange(self.part.shape[1])
+        moved, others = np.minimum(rows, n - rows) * times / n, np.maximum(rows, n - rows)
+        diagonal = np.arange(self.part.shape[1])
 
         def total(of_part: Floats) -> Floats:
             return np.stack([np.bincount(place, column) for column in of_part.T], axis=1)
 
-        variance, fourth = (
-            total(moved[:, None] * of[owner][:, diagonal, diagonal]) for of in (self.squares, self.fourths)
-        )
-        room = np.divide(variance**2, fourth, out=np.zeros_like(variance), where=fourth > ROUNDING * variance)
+        squares, fourths = (of[owner][:, diagonal, diagonal] for of in (self.squares, self.fourths))
+        moments, fourth = total(moved[:, None] * squares), total(moved[:, None] * fourths)
+        room = np.divide(moments**2, fourth, out=np.zeros_like(moments), where=fourth > ROUNDING * moments)
         bounds = np.searchsorted(known, np.arange(self.stack.n_features + 1) * span)
-        n_rows, deviation = (
-            np.bincount(place, (times * rows).astype(np.float64)).astype(np.float64),
-            total(times[:, None] * self.part),
-        )
-        return _Values(place, known % span, bounds, n_rows, room, deviation)
+        n_rows = np.bincount(place, times * rows).astype(np.float64)
+        deviation, variance = total(times[:, None] * self.part), total((moved * others / (n - 1))[:, None] * squares)
+        scale = np.sqrt(variance)
+        z = np.abs(np.divide(deviation, scale, out=np.zeros_like(scale), where=scale > 0)).max(axis=1)
+        return _Values(place, known % span, bounds, n_rows, room, deviation, z)
 
 
 @dataclass(frozen=True)
@@ -188,6 +188,8 @@ class _Values:
     context, the others count."""
     deviation: Floats
     """Sum of the scores of its rows, minus the expected sum: shape (values, scores)."""
+    z: Floats
+    """The largest of the deviations of each value, each divided by its standard deviation."""
 
 
 def _common_direction(sums: _Sums, scores: Scores) -> tuple[Floats, Floats]:
@@ -220,7 +222,14 @@ def _common_direction(sums: _Sums, scores: Scores) -> tuple[Floats, Floats]:
                 together[f] = chdtrc(freedom, statistic / sums.excess[f])
         rare = np.argwhere((room > 0) & (room < enough))
         if len(rare):
-            apart[f] = _rare(stack.one(f), scores, values.code[own], rare, sums.excess[f])
+            cells, code = stack.one(f), values.code[own]
+            if scores.variance is None:
+                apart[f] = _rare_classes(cells, scores, code, rare)
+            else:
+                known = np.unique(rare[:, 0])
+                z = [(round(float(values.z[own][v]), 9), int(n_rows[v]), v) for v in known.tolist()]
+                largest = _Pools.of(cells, scores.table, code[max(z)[-1]])
+                apart[f] = min(len(known) * largest.p_value(sums.excess[f]), 1.0)
     return together, apart
 
 
@@ -293,29 +302,28 @@ def _quadratic_form(deviation: Floats, covariance: Floats) -> tuple[float, int]:
     return float((((deviation * inverse) @ vectors[:, varies]) ** 2 / values[varies]).sum()), int(varies.sum())
 
 
-def _rare(contexts: Contexts, scores: Scores, codes: Ints, cells: Ints, excess: float) -> float:
-    """The smallest p-value of some sums of scores, each by value and score, times their number.
-
-    Exact for classes. Of other scores only the largest sum is drawn, which is valid: no other p-value is needed.
-    """
-    if scores.variance is None:
-        if len(codes) == 2:  # the first value determines the other
-            cells = cells[cells[:, 0] == 0]
-        return smallest_of(_exact(contexts, codes[v], scores.table[:, k] == 1) for v, k in cells.tolist()).p
-    values = np.unique(cells[:, 0])
-    pools = [_Pools.of(contexts, scores.table, codes[v]) for v in values]
-    largest = max(pools, key=lambda one: one.largest(one.observed))
-    return min(len(pools) * largest.p_value(excess), 1.0) if largest.variance.any() else math.nan
-
-
-def _exact(contexts: Contexts, value: int, has_label: Bools) -> PValue:
-    """The exact p-value of the rows of a value that have a label."""
-    of_value, of_label = contexts.values == value, has_label[contexts.labels]
-    n, a, b, both = (
-        np.bincount(contexts.owner, contexts.sizes * cells).astype(np.int64)
-        for cells in (np.ones(len(of_value)), of_value, of_label, of_value & of_label)
-    )
-    return distribution_of_contexts(n, a, b, contexts.times).p_value(int(contexts.times @ both))
+def _rare_classes(contexts: Contexts, scores: Scores, codes: Ints, cells: Ints) -> float:
+    """The smallest of the exact p-values of some cells, each by value and score, times their number."""
+    if len(codes) == 2:  # the first value determines the other
+        cells = cells[cells[:, 0] == 0]
+    parts, values = contexts.value_parts, contexts.values[contexts.value_starts]
+    order = np.argsort(values, kind="stable")
+    first, end = (np.searchsorted(values[order], codes, side) for side in ("left", "right"))
+    known: dict[bytes, PValue] = {}
+    found = []
+    for k in np.unique(cells[:, 1]).tolist():
+        sizes = contexts.sizes * (scores.table[:, k] == 1)[contexts.labels]
+        of_both, of_label = np.add.reduceat(sizes, contexts.value_starts), np.add.reduceat(sizes, contexts.starts)
+        for v in cells[cells[:, 1] == k, 0].tolist():
+            own = order[first[v] : end[v]]
+            c = parts.owner[own]
+            table = np.array([contexts.n_rows[c], parts.sizes[own], of_label[c], contexts.times[c], of_both[own]])
+            key = table.tobytes()
+            if key not in known:
+                *margins, times, both = table
+                known[key] = distribution_of_contexts(*margins, times).p_value(int(times @ both))
+            found.append(known[key])
+    return smallest_of(found).p
 
 
 @dataclass(frozen=True)
