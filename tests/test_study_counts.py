@@ -9,8 +9,8 @@ from naive import naive_context_tables
 from analogical import Study
 from analogical import study as study_module
 from analogical.count import contexts as contexts_module
-from analogical.estimate.groups import group_p_value, varies_within_groups
-from analogical.estimate.sizes import measure_size_of_groups
+from analogical.estimate.groups import group_p_value
+from analogical.estimate.sizes import common_difference_of_groups
 
 
 def rows_and_labels(n_features=5, n_rows=400):
@@ -134,10 +134,7 @@ def test_the_unit_is_given_too_where_the_feature_varies_within_units():
     ((_, size),) = study.sizes([(0, ())], 0.95)
     assert size.common.between(0, 1, 1)[0] == pytest.approx(0.0)
     rows = study.rows_of([0, study.group_column])
-    assert varies_within_groups(rows)
-    assert measure_size_of_groups(rows, 0.95, within=False).common.between(0, 1, 1)[0] == pytest.approx(1 / 3)
-    constant = Study(pd.DataFrame({"value": units % 4, "unit": units}), units % 2, groups="unit")
-    assert not varies_within_groups(constant.rows_of([0, constant.group_column]))
+    assert common_difference_of_groups(rows, np.eye(2))[0].between(0, 1, 1)[0] == pytest.approx(1 / 3)
 
 
 def test_the_rows_searched_know_their_units(monkeypatch):

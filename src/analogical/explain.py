@@ -13,7 +13,7 @@ is the explanation, and its members are the effects.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -42,6 +42,8 @@ MOST_MEMBERS = 20
 """Largest number of members: time."""
 MOST_PAIRS = 4
 """Largest number of pairs found after the votes: time."""
+ROUNDS = 3
+"""Times that members join and leave: nearly always they stay after the first or second."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,7 @@ class GivenColumns:
     adjusted_for: tuple[int, ...] = ()
     """Further features, whose contribution is subtracted from the label."""
     terms: tuple[tuple[int, ...], ...] = ()
-    """The terms of the fit that is subtracted: features, and those that act together; none if nothing is subtracted."""
-    stand_ins: tuple[int, ...] = ()
-    """Features that would predict nearly as well in its place."""
+    """The terms of the fit that is subtracted, but for those with the feature itself; none if nothing is subtracted."""
 
     def item(self, feature: int) -> tuple[int, tuple[int, ...]]:
         """The feature with these columns, to be counted and tested."""
@@ -77,12 +77,15 @@ class Explanation:
 
     def __init__(self, study: "Study", n_rows: int) -> None:
         self.study, self.decider, self.n_rows = study, study.decider, n_rows
-        found = self.decider.decide()
-        self.columns = list(found.columns)
-        self.parts = sorted({tuple(sorted({self._own(s.column), *s.partners})) for s in found.steps if s.partners})
-        self.stand_ins: Mapping[int, tuple[int, ...]] = found.stand_ins
-        self._extend()
-        self._prune()
+        steps = self.decider.decide()
+        self.columns = [step.column for step in steps]
+        self._voted = list(self.columns)
+        self.parts = sorted({tuple(sorted({self._own(s.column), *s.partners})) for s in steps if s.partners})
+        for _ in range(ROUNDS):
+            self._extend()
+            # with groups the test may have too little power to keep a true member
+            if study.group_column is not None or not self._prune():
+                break
 
     @property
     def features(self) -> list[int]:
@@ -108,7 +111,7 @@ class Explanation:
 
     def given_of(self, feature: int) -> GivenColumns:
         """What a feature is compared given: partners, and members while there is room; the others are subtracted."""
-        same_as = self.study.copied(feature, self.columns)
+        same_as = self.decider.original.get(feature, self.study.copied(feature, self.columns))
         if same_as is not None:
             return GivenColumns((), same_as)
         column_of = {self._own(column): column for column in self.columns}
@@ -120,13 +123,12 @@ class Explanation:
         subtracted = tuple(sorted(self._own(column) for column in others if column not in held))
         if feature not in column_of and not subtracted:
             held = self._finer(feature, held)
-        terms = self.terms(feature) if subtracted else ()
-        return GivenColumns(tuple(held), None, subtracted, terms, self.stand_ins.get(feature, ()))
+        terms = self.terms() if subtracted else ()
+        return GivenColumns(tuple(held), None, subtracted, terms)
 
-    def terms(self, without: int | None = None) -> tuple[tuple[int, ...], ...]:
-        """What adds up to the label: the members, and those that act together; those of one feature left out."""
-        terms = [*((f,) for f in self.features), *self.parts]
-        return tuple(sorted(term for term in terms if without not in term))
+    def terms(self) -> tuple[tuple[int, ...], ...]:
+        """What adds up to the label: the members, and those that act together."""
+        return tuple(sorted([*((f,) for f in self.features), *self.parts]))
 
     def _own(self, column: int) -> int:
         """The feature of a column."""
@@ -150,7 +152,7 @@ class Explanation:
         given = {f: context for f, context in given.items() if context.same_as is None}
         self.study.test(context.item(f) for f, context in given.items() if not context.adjusted_for)
         for f, context in given.items():
-            p[f] = np.nan_to_num(self.study.p_value(f, context), nan=1.0)
+            p[f] = self.study.p_value(f, context)
         return p
 
     def _tried(self) -> list[int]:
@@ -166,7 +168,8 @@ class Explanation:
         n_pairs = 0
         while len(self.columns) < MOST_MEMBERS:
             tried = self._tried()
-            p = self._p_values([*tried, *self.features])
+            p = self._p_values(tried)
+            p[self.features] = 0.0
             adjusted = adjust_for_features(p)
             new = [f for f in tried if adjusted[f] <= LEVEL]
             if new:
@@ -178,39 +181,44 @@ class Explanation:
 
     def _add_pair(self) -> bool:
         """Add the pair that explains most of what the explanation leaves of the label, if it is significant."""
+        if self.columns == self._voted and not self.decider.has_refused:
+            return False  # the votes have screened all pairs
         study, rows = self.study, self.decider.voting.rows
         tried = [f for f in self.decider.screened[2] if study.copied(f, self.columns) is None]
         if len(tried) < 2:
             return False
         n_pairs = math.comb(len(tried), 2)
         least = NormalDist().inv_cdf(1 - LEVEL / n_pairs)
-        left, variance = study.left(self.terms())
+        left = study.left(self.terms())
         some = evenly(len(rows.codes), SCREENED_ROWS[2])
         weights = rows.weights_or_ones()[some, None].astype(np.float64)
         pairs = screen_pairs(
-            rows.codes[some][:, tried], rows.n_values[tried], weights * left[some], weights * variance[some]
+            rows.codes[some][:, tried], rows.n_values[tried], weights * left.scores[some], weights * left.variance[some]
         )
         for z, (a, b) in pairs:
             part = tuple(sorted((tried[a], tried[b])))
             if z < least or part in self.parts:
                 continue
             self.parts.append(part)
-            if np.nanmin(self._p_values(part)[list(part)]) <= LEVEL / n_pairs:
+            p = self._p_values(part)[list(part)]
+            if np.nan_to_num(p, nan=1.0).min() <= LEVEL / n_pairs:
                 self.columns += [f for f in part if f not in self.features]
                 return True
             self.parts.remove(part)
         return False
 
-    def _prune(self) -> None:
-        """Remove members that are not significant given the others, one after the other."""
+    def _prune(self) -> bool:
+        """Remove members that are not significant given the others, one after the other; whether there were any."""
+        n_members = len(self.columns)
         while self.columns:
-            p = self._p_values([*self._tried(), *self.features])
-            adjusted = adjust_for_features(p)
-            worst = max(self.columns, key=lambda c: (p[self._own(c)], self._rank(c)))
-            if adjusted[self._own(worst)] <= LEVEL:
-                return
+            p = adjust_for_features(self._p_values([*self._tried(), *self.features]))
+            leaving = [c for c in self.columns if not p[self._own(c)] <= LEVEL and not math.isnan(p[self._own(c)])]
+            if not leaving:
+                break
+            worst = max(leaving, key=lambda c: (round(float(p[self._own(c)]), 6), self._rank(c)))
             self.columns.remove(worst)
             self.parts = [part for part in self.parts if self._own(worst) not in part]
+        return len(self.columns) < n_members
 
     def _finer(self, feature: int, given: list[int]) -> list[int]:
         """The given columns, with finer bins for numbers that are tied to the feature, where there are enough rows.

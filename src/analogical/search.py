@@ -18,8 +18,7 @@ of the row is left out, in its cell and everywhere else.
 **Search.** Forward selection adds the feature with the largest gain, as long as it is larger than chance explains; if
 no single feature has such a gain, two or three that act only together. Then the set is revised: numbers get the number
 of bins that predicts best, a member whose gain beside the later ones is too small is removed, and a member is replaced
-by an outside feature that predicts better. Outside features that would predict nearly as well in the place of a member
-are its stand-ins.
+by an outside feature that predicts better.
 
 **Screening** finds the sets that act only together. For each combination of values of two features the residuals (label
 minus prediction) are summed, squared and divided by their variance; the sum over all combinations is about chi-square
@@ -47,7 +46,6 @@ __all__ = [
     "MOST_MEMBERS",
     "MOST_TRIED",
     "Decider",
-    "Deciding",
     "Step",
     "Voting",
     "Why",
@@ -67,8 +65,6 @@ COPY = 0.08
 MOST_TRIED = 60
 """Outside features tried in the place of a member, those with the largest gain first: time on wide tables. With 20, the
 verdicts on 120 known rules on real features are the same."""
-MOST_STAND_INS = 3
-"""Largest number of stand-ins listed for a member."""
 ROWS_PER_CELL = 3.0
 """Rows per combination of the members' values, on average: with fewer, hardly two rows are equal on all members, and
 nothing can be compared."""
@@ -476,25 +472,6 @@ class Step:
     """Features that it acts with."""
 
 
-@dataclass(frozen=True)
-class Deciding:
-    """The deciding set, the member with the largest gain first."""
-
-    steps: tuple[Step, ...]
-    stand_ins: Mapping[int, tuple[int, ...]]
-    """For some members, outside features that would predict nearly as well in their place: within one gate."""
-
-    @property
-    def columns(self) -> tuple[int, ...]:
-        """The members."""
-        return tuple(step.column for step in self.steps)
-
-    @property
-    def together(self) -> frozenset[int]:
-        """The members that act together with others."""
-        return frozenset(step.column for step in self.steps if step.partners)
-
-
 class Decider:
     """The search for the deciding set of one table.
 
@@ -510,7 +487,10 @@ class Decider:
             self.bins.setdefault(feature, []).append(column)
         varies, rows = np.flatnonzero(voting.varies[: len(self.bins)]).tolist(), voting.rows
         # of equal columns only the first takes part
-        varying = [group[0] for group in equal_columns(rows.codes, rows.n_values, varies)]
+        equal = equal_columns(rows.codes, rows.n_values, varies)
+        varying = [group[0] for group in equal]
+        self.original = {copy: group[0] for group in equal for copy in group[1:]}
+        """For each copy the first of the equal columns."""
         self.varying: list[int] = sorted(varying, key=lambda f: int(rank[f]))
         n = max(FEWEST, len(varying))
         self.needs = {size: GATE * math.log(math.comb(n, size)) for size in (1, 2, 3)}
@@ -521,11 +501,12 @@ class Decider:
         shape = len(rows.codes), min(rows.n_labels, SCREENED_CLASSES) - 1
         self.screened = {size: by_gain[: n_screened(rows.n_values[by_gain], *shape, size)] for size in (2, 3)}
         """The features that are screened in sets of two and of three: all, or those with the largest gains alone."""
+        self.has_refused = False
+        """Whether features that act together found no room."""
         self._members: list[int] = []
         self._partners: dict[int, tuple[int, ...]] = {}
-        self._stand_ins: dict[int, tuple[int, ...]] = {}
 
-    def decide(self) -> Deciding:
+    def decide(self) -> list[Step]:
         """The deciding set."""
         self._members, self._partners, allowed = [], {}, list(self.varying)
         self._grow(allowed)
@@ -537,7 +518,7 @@ class Decider:
             self._spare_or_replace(allowed)
             if self._members != grown:  # else nothing was found to add
                 self._grow(allowed)
-        return Deciding(tuple(self.ordered(self._members, self._partners)), self._stand_ins)
+        return self.ordered(self._members, self._partners)
 
     def ordered(self, members: Sequence[int], partners: Mapping[int, tuple[int, ...]]) -> list[Step]:
         """Members as steps, the one with the largest gain first; those with partners vote together."""
@@ -624,7 +605,10 @@ class Decider:
                     self._members.append(best)
                 continue
             together = self._best_set(state, outside, 2) or self._best_set(state, outside, 3)
-            if together is None or not self.has_room([*self._members, *together]):
+            if together is None:
+                return
+            if not self.has_room([*self._members, *together]):
+                self.has_refused = True
                 return
             self._members += together
             for feature in together:
@@ -663,7 +647,6 @@ class Decider:
 
     def _spare_or_replace(self, allowed: Sequence[int]) -> None:
         """Drop the member with the smallest gain if that is too small, or replace a member by a better feature."""
-        self._stand_ins = {}
         value = self._follow(self._members).value
         tried = sorted(self._outside(self._members, allowed), key=lambda f: -self.alone[f])[:MOST_TRIED]
         best: tuple[float, list[int]] | None = None
@@ -677,9 +660,6 @@ class Decider:
             else:
                 gains = self.voting.gains(state, tried) if rest else self.alone
                 order = sorted(tried, key=lambda f: -gains[f])
-                near = [f for f in order if gains[f] > max(loss / 2, loss - self.need)]
-                if near:
-                    self._stand_ins[feature] = tuple(near[:MOST_STAND_INS])
                 if not order or gains[order[0]] - loss <= EQUAL_GAINS * abs(value):
                     continue
                 rise, changed = gains[order[0]] - loss, [*rest, order[0]]

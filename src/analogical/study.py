@@ -31,10 +31,10 @@ from analogical.estimate.dependencies import (
     predicted_by_cut,
     remaining_entropies,
 )
-from analogical.estimate.fit import Term, what_is_left
-from analogical.estimate.groups import group_p_value, varies_within_groups
+from analogical.estimate.fit import Left, Term, what_is_left
+from analogical.estimate.groups import group_p_value
 from analogical.estimate.repeats import count_copies, find_unit
-from analogical.estimate.sizes import EffectSums, Size, measure_size_of_groups, measure_sizes
+from analogical.estimate.sizes import EffectSums, Size, class_scores, measure_size_of_groups, measure_sizes
 from analogical.estimate.tests import Scores, Tested, p_values_of, ranks_of, test_stack
 from analogical.explain import Explanation, GivenColumns
 from analogical.outside import encode_outside, is_outside
@@ -387,28 +387,56 @@ class Study:
         return self.once(question, lambda: self._adjusted_p_value(feature, given))
 
     def _adjusted_p_value(self, feature: int, given: GivenColumns) -> float:
-        """P-value of a feature on what other features leave of the label.
+        """P-value of a feature on what other features leave of the label."""
+        contexts, scores = self._adjusted(feature, given)
+        return float(p_values_of(Stack.of([contexts]), scores, [self.ranks(feature)])[0]) if len(contexts) else math.nan
 
-        Contexts in which all rows have the same label show nothing: what a fit leaves there is its own error.
+    def _adjusted(self, feature: int, given: GivenColumns) -> tuple[Contexts, Scores]:
+        """The contexts of a feature, with the row as label code, and what other features leave of the label of each.
+
+        A context in which all rows have the same label shows nothing: what a fit leaves there is its own error. Its
+        rows have the last code, whose scores are 0.
         """
-        rows, cells = self.rows, self.cells(tuple(sorted(given.columns)))
+        rows, cells, left = self.rows, self.cells(tuple(sorted(given.columns))), self.left(given.terms, feature)
         context = cells.of_row.astype(np.int64)
         labels = np.bincount(np.unique(context * rows.n_labels + rows.labels) // rows.n_labels, minlength=len(cells))
-        kept = np.flatnonzero(labels[context] > 1)
-        kept = kept[np.lexsort((rows.codes[kept, feature], context[kept]))]
-        contexts = contexts_of_cells(context[kept], rows.codes[kept, feature], kept, rows.weights_or_ones()[kept])[0]
+        codes = np.where(labels[context] > 1, np.arange(len(context)), len(context))
+        values = rows.codes[:, feature]
+        order = np.lexsort((codes, values, context))
+        scores = (np.vstack([of_row, np.zeros(of_row.shape[1])]) for of_row in (left.scores, left.variance))
+        contexts = contexts_of_cells(context[order], values[order], codes[order], rows.weights_or_ones()[order])[0]
+        return contexts, Scores(*scores)
+
+    def _adjusted_size(self, feature: int, given: GivenColumns, confidence: float) -> Size | None:
+        """Effect of a feature on what other features leave of the label."""
+        contexts, scores = self._adjusted(feature, given)
         if not len(contexts):
-            return math.nan
-        return float(p_values_of(Stack.of([contexts]), Scores(*self.left(given.terms)), [self.ranks(feature)])[0])
+            return None
+        n_values, n_rows = int(self.table.n_values[feature]), int(self.label_sizes.sum())
+        if len(self.label_sizes) == 2:
+            of_classes = np.hstack([-scores.table, scores.table])
+        else:  # classes that share a score have none
+            kinds = self.scores.table * (self.scores.table.sum(axis=0) == 1)
+            of_classes = scores.table @ (kinds.T @ class_scores(self.label_sizes))
+        (size,) = measure_sizes(Stack.of([contexts]), of_classes, [n_values], n_rows, confidence)
+        noise_rate = EffectSums.of(self.contexts(*given.item(feature)), class_scores(self.label_sizes)).noise_rate()
+        return replace(size, noise_rate=noise_rate)
 
-    def left(self, terms: tuple[tuple[int, ...], ...]) -> tuple[Floats, Floats]:
-        """What some terms leave of the label of each row, and the variance that is expected."""
-        return self.once(("left", terms), lambda: self._left(terms))
+    def left(self, terms: tuple[tuple[int, ...], ...], without: int | None = None) -> Left:
+        """What some terms leave of the label of each row, without those of a feature."""
+        places = [place for place, term in enumerate(terms) if without not in term]
+        kept = tuple(terms[place] for place in places)
+        return self.once(("left", terms, kept), lambda: self._left(terms, places))
 
-    def _left(self, terms: tuple[tuple[int, ...], ...]) -> tuple[Floats, Floats]:
-        classes = self.scores.table[self.rows.labels]
-        fitted_on = evenly(len(self.rows.codes), SEARCH_ROWS)
-        return what_is_left([self._term(term) for term in terms], classes, self.rows.weights, fitted_on)
+    def _left(self, terms: tuple[tuple[int, ...], ...], places: list[int]) -> Left:
+        """What the terms in some places leave; their fit begins where that of all terms ended."""
+        made, start = list(map(self._term, terms)), None
+        if len(places) < len(terms):
+            bounds = np.cumsum([1, *(term.width for term in made)])
+            columns = np.concatenate([[0], *(np.arange(bounds[place], bounds[place + 1]) for place in places)])
+            start = self.left(terms).coefficients[:, columns.astype(np.intp)]
+        classes, fitted_on = self.scores.table[self.rows.labels], evenly(len(self.rows.codes), SEARCH_ROWS)
+        return what_is_left([made[place] for place in places], classes, self.rows.weights, fitted_on, start)
 
     def _term(self, features: tuple[int, ...]) -> Term:
         """A term of a fit: numbers in eight bins, with their ranks."""
@@ -442,23 +470,27 @@ class Study:
         """The contexts of a feature given some columns: rows by context, value and label."""
         return next(stack.contexts for _, stack in self._stacks([(feature, tuple(sorted(given)))]))
 
-    def sizes(self, items: Iterable[Item], confidence: float) -> Iterator[tuple[Item, Size | None]]:
-        """Effects of items, many at a time; None for an item without pairs."""
+    def sizes(self, given: Mapping[int, GivenColumns], confidence: float) -> Iterator[tuple[int, Size | None]]:
+        """Effects of features given some columns and less others, many at a time; None for a feature without pairs."""
+        scores = class_scores(self.label_sizes)
         if self.group_column is not None:
-            for feature, given in items:
-                rows = self.rows_of([feature, *given, self.group_column])
-                size = measure_size_of_groups(rows, confidence, within=varies_within_groups(rows))
-                noise_rate = EffectSums.of(self.contexts(feature, given)).noise_rate()
-                yield (feature, given), None if math.isnan(size.effect) else replace(size, noise_rate=noise_rate)
+            for feature, context in given.items():
+                rows = self.rows_of([feature, *sorted(context.columns), self.group_column])
+                size = measure_size_of_groups(rows, scores, confidence)
+                yield feature, None if math.isnan(size.effect) else size
             return
-        n_rows, n_labels = int(self.label_sizes.sum()), len(self.label_sizes)
-        for block, stack in self._stacks(list(items)):
+        n_rows = int(self.label_sizes.sum())
+        plain = {context.item(f): f for f, context in given.items() if not context.adjusted_for}
+        for block, stack in self._stacks(list(plain)):
             with_pairs = np.flatnonzero(np.diff(stack.bounds)).tolist()
             n_values = [int(self.table.n_values[block[k][0]]) for k in with_pairs]
             part = stack.part(with_pairs)
-            sizes = measure_sizes(part, n_values, n_labels, n_rows, confidence) if with_pairs else []
+            sizes = measure_sizes(part, scores, n_values, n_rows, confidence) if with_pairs else []
             size_of = dict(zip(with_pairs, sizes, strict=True))
-            yield from ((item, size_of.get(k)) for k, item in enumerate(block))
+            yield from ((plain[item], size_of.get(k)) for k, item in enumerate(block))
+        for feature, context in given.items():
+            if context.adjusted_for:
+                yield feature, self._adjusted_size(feature, context, confidence)
 
     def _stacks(self, items: Sequence[Item]) -> Iterator[tuple[list[Item], Stack]]:
         """The contexts of items, many items at a time: first cached contexts, then new ones, which are tested too."""
@@ -524,7 +556,8 @@ class Study:
     def given_of(self, feature: int, given: Asked) -> GivenColumns:
         """What one feature is compared given."""
         if given == "auto":
-            return self.explanation.given_of(feature)
+            found = self.explanation.given_of(feature)  # of a source there are no rows to fit
+            return found if self.source is None else replace(found, adjusted_for=(), terms=())
         return GivenColumns(tuple(c for c in self.positions_of(given) if c != feature))
 
     def positions_of(self, given: Asked) -> Sequence[int]:

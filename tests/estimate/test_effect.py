@@ -19,14 +19,14 @@ def lists(rows, labels):
 def effect_of(rows, labels, feature=0, weights=None):
     """The sums of one feature; None without pairs."""
     found = find_contexts(coded(rows, labels, weights), [feature])[feature]
-    return EffectSums.of(found) if len(found) else None
+    return EffectSums.of(found, np.eye(int(np.max(labels)) + 1)) if len(found) else None
 
 
 def losses_of(effect):
     """How many rows lose how much, without those that lose nothing."""
     found = {}
     for pairs, part, rows in zip(
-        effect.lost_pairs.tolist(), effect.lost_effect.tolist(), effect.profile.rows.tolist(), strict=True
+        effect.lost_pairs.tolist(), effect.lost_effect.tolist(), effect.rows.tolist(), strict=True
     ):
         key = pairs, round(part, 9) + 0.0
         found[key] = found.get(key, 0) + rows

@@ -13,7 +13,7 @@ from analogical.estimate.sizes import CommonDifference, Size, measure_size_of_gr
 def size_of(columns, labels, weights=None, confidence=0.95):
     rows = coded(np.column_stack(columns), labels, weights)
     contexts = find_contexts(rows, [0])[0]
-    return measure_sizes(Stack.of([contexts]), [int(rows.n_values[0])], 2, rows.n_rows, confidence)[0]
+    return measure_sizes(Stack.of([contexts]), np.eye(2), [int(rows.n_values[0])], rows.n_rows, confidence)[0]
 
 
 def least_squares(value, context, label):
@@ -148,9 +148,9 @@ def test_interval_of_units_is_wider_than_that_of_rows_they_copy():
     rng = np.random.default_rng(5)
     value, label = rng.integers(0, 2, 40), rng.integers(0, 2, 40)
     unit = np.arange(40)
-    once = measure_size_of_groups(coded(np.column_stack([value, unit]), label), 0.95, within=False)
+    once = measure_size_of_groups(coded(np.column_stack([value, unit]), label), np.eye(2), 0.95)
     ten = coded(np.repeat(np.column_stack([value, unit]), 10, axis=0), np.repeat(label, 10))
-    copied = measure_size_of_groups(ten, 0.95, within=False)
+    copied = measure_size_of_groups(ten, np.eye(2), 0.95)
     assert copied.common.between(0, 1, 1) == pytest.approx(once.common.between(0, 1, 1))
     as_rows = size_of([np.repeat(value, 10)], np.repeat(label, 10))
     assert copied.common.between(0, 1, 1)[1] > 2 * as_rows.common.between(0, 1, 1)[1]
@@ -158,7 +158,7 @@ def test_interval_of_units_is_wider_than_that_of_rows_they_copy():
 
 def test_of_equally_clear_differences_one_that_is_positive_is_named():
     common = CommonDifference(np.array([[0.5, 0.3, 0.7]]), np.eye(3)[None] / 100, np.ones((3, 3)))
-    size = Size(0.1, 0.0, 0.2, common, np.arange(3), np.zeros(1, np.int64))
+    size = Size(0.1, 0.0, 0.2, common, np.arange(3))
     clearest = size.clearest_difference([(0, 1), (0, 2)], [0])
     assert (clearest.against, clearest.value) == (0, 2)
     assert clearest.points(0.95) == pytest.approx((20, 20 - 196 * 0.02**0.5, 20 + 196 * 0.02**0.5), abs=0.01)

@@ -21,9 +21,9 @@ from analogical.estimate.groups import group_p_value
 from analogical.estimate.permutations import distribution_of_contexts, hypergeometric, pearson_tail
 from analogical.estimate.sizes import (
     ROUNDING,
+    common_difference_of_groups,
     corrected_variance,
     jackknife_variance,
-    measure_size_of_groups,
     t_quantile,
 )
 
@@ -156,9 +156,8 @@ def measure_difference_of_groups(
     n_groups = len(np.unique(part.codes[:, -1]))
     error = 0.0
     if n_groups > 1:
-        size = measure_size_of_groups(part, confidence, within=False)
-        first, second = size.values[list(values)].tolist()
-        error = size.common.between(first, second, 1)[1]
+        common, places = common_difference_of_groups(part, np.eye(2))
+        error = common.between(int(places[values[0]]), int(places[values[1]]), 1)[1]
     reach = float(stdtrit(max(n_groups - 1, 1), (1 + confidence) / 2)) * error
     low, high = compared.difference - reach, compared.difference + reach
     if error <= ROUNDING:  # all groups are alike: an interval on half as many pairs as groups

@@ -13,7 +13,7 @@ import numpy as np
 from analogical._types import Codes, Floats, Ints, Positions
 from analogical.count.threads import one_blas_thread
 
-__all__ = ["Term", "what_is_left"]
+__all__ = ["Left", "Term", "what_is_left"]
 
 RIDGE = 0.1
 """Penalty of a squared coefficient: hardly any; it keeps the coefficients of values with a single label finite."""
@@ -64,32 +64,47 @@ class Term:
             columns[:, -1] = self.rank_of[self.fine[rows]]
 
 
+@dataclass(frozen=True)
+class Left:
+    """What a fit leaves of the labels."""
+
+    scores: Floats
+    """Shape (rows, classes)."""
+    variance: Floats
+    """The variances that the fit expects, of the same shape."""
+    coefficients: Floats
+    """Shape (classes, columns); the first column is constant."""
+
+
 def what_is_left(
-    terms: Sequence[Term], labels: Floats, weights: Ints | None, fitted_on: Positions
-) -> tuple[Floats, Floats]:
-    """What the terms leave of the labels, and the variance that is expected: shape (rows, classes) both.
+    terms: Sequence[Term], labels: Floats, weights: Ints | None, fitted_on: Positions, start: Floats | None = None
+) -> Left:
+    """What the terms leave of the labels.
 
     ``labels`` are 0 or 1, of shape (rows, classes). The fit is made on some rows; if there are others, one more step is
-    made on all of them.
+    made on all of them. ``start`` are coefficients to begin with.
     """
     design = _Design.of(terms, len(labels), fitted_on)
     sizes = np.ones(len(labels)) if weights is None else weights.astype(np.float64)
     left, expected = np.empty_like(labels), np.empty_like(labels)
+    found = np.zeros((labels.shape[1], len(design.mean)))
     with one_blas_thread():
         inside = design.columns(fitted_on)
         for k in range(labels.shape[1]):
             y = labels[:, k]
             share = (sizes[fitted_on] @ y[fitted_on] + 0.5) / (sizes[fitted_on].sum() + 1)
-            w = np.zeros(inside.shape[1])
+            w = found[k]
             w[0] = np.log(share / (1 - share))
+            if start is not None:
+                w[:] = start[k]
             for _ in range(STEPS):
                 step, inverse = _newton(w, [(inside, y[fitted_on], sizes[fitted_on])])
-                w = w + step
+                w += step
                 if np.abs(step).max() < 1e-4:
                     break
             if len(fitted_on) < len(labels):
                 step, inverse = _newton(w, ((design.columns(rows), y[rows], sizes[rows]) for rows in design.blocks()))
-                w = w + step
+                w += step
             for rows in design.blocks():
                 columns = design.columns(rows)
                 p = _share(columns, w)
@@ -98,7 +113,7 @@ def what_is_left(
                 left[rows, k] = (y[rows] - p) / (1 - np.minimum(leverage, MOST_LEVERAGE))
                 p = np.clip(y[rows] - left[rows, k], 1e-6, 1 - 1e-6)
                 expected[rows, k] = p * (1 - p)
-    return left, expected
+    return Left(left, expected, found)
 
 
 def _newton(

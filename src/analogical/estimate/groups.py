@@ -17,13 +17,11 @@ from analogical._types import Bools, CodedRows, Codes, Floats, Positions
 from analogical.count.contexts import Stack
 from analogical.count.given import RowContexts
 from analogical.count.pairs import find_contexts
-from analogical.estimate.sizes import ROUNDING
+from analogical.estimate.sizes import ENOUGH_GROUPS, ROUNDING
 from analogical.estimate.tests import Scores, combine, test_stack
 
-__all__ = ["group_p_value", "varies_within_groups"]
+__all__ = ["group_p_value"]
 
-ENOUGH_GROUPS = 5.0
-"""Effective groups needed for the test between groups; with fewer, p <= .05 is hardly ever possible."""
 PLAIN_KURTOSIS = 2.0
 """Kurtosis of the deviations up to which no group stands out; a larger one reduces the effective number of groups.
 
@@ -38,12 +36,6 @@ def group_p_value(rows: CodedRows) -> float:
     Rows of the same group may depend on each other. NaN if neither of the two tests can be made.
     """
     return combine((_p_within(rows), _p_between(rows)))
-
-
-def varies_within_groups(rows: CodedRows) -> bool:
-    """Whether the feature in column 0 varies in a context within a group, the last column."""
-    columns = range(rows.n_features)
-    return len(RowContexts.by(rows, columns)) > len(RowContexts.by(rows, columns[1:]))
 
 
 def _p_within(rows: CodedRows) -> float:

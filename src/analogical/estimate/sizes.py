@@ -1,17 +1,22 @@
 """The size of an effect, with its interval: the part that all contexts share, and the part that differs between them.
 
-*Effect and noise.* For values a and b of a feature in one context, with label shares p_a and p_b,
+*Scores.* A label is a vector of scores: a class is a unit vector, a number is itself. The distance of two labels is
+half the squared distance of their scores, so it is 1 for two classes that differ. A single column of scores stands for
+two, itself and its negative, so that its distance is the squared difference: the classes 0 and 1 are the numbers 0, 1.
 
-    P(labels differ across a and b) = (P(differ within a) + P(differ within b)) / 2  +  |p_a - p_b|^2 / 2
+*Effect and noise.* For values a and b of a feature in one context, with mean scores p_a and p_b,
 
-so the index is noise plus effect: the mean over pairs of half the squared distance between the label shares of their
-two values. If a value has two rows or more, pairs of its own rows, which are identical, estimate without bias how often
-its labels differ. The *whole* effect is the mean over all pairs of rows of such values of (labels differ) - (mean of
-the two within-value rates). It is unbiased: 0 in expectation if the feature changes no label share, and the index
-itself if labels have no noise. With two classes its root is the root mean square difference of label shares.
+    mean distance across a and b = (mean distance within a + mean distance within b) / 2  +  |p_a - p_b|^2 / 2
+
+so the index is noise plus effect: the mean over pairs of half the squared distance between the mean scores of their
+two values. If a value has two rows or more, pairs of its own rows, which are identical, estimate without bias how much
+its labels differ. The *whole* effect is the mean over all pairs of rows of such values of their distance - the mean of
+the two distances within values. It is unbiased: 0 in expectation if the feature changes no mean score, and the index
+itself if labels have no noise. With two classes its root is the root mean square difference of label shares, and with
+numbers that of means. All of this follows from the sums of n, s and |s|^2 over the rows of a value in a context.
 
 *The common part.* A squared difference is unstable in small contexts. A common difference is stable: least squares with
-a constant for each context gives one share per value and label (for two values the difference of Mantel and Haenszel),
+a constant for each context gives one mean per value and score (for two values the difference of Mantel and Haenszel),
 and half its square, minus its variance, is the common part of the effect. It needs no repeated rows, and it is 0 for an
 exclusive or. The difference v between the whole effect and the common part has the weight v^2 / (v^2 + variance):
 little if it is mostly chance. On 408 features of known rules the root of the sum has a root mean square error of .052,
@@ -28,6 +33,7 @@ makes a variance robust to dyads, Aronow et al. 2015).
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise, product
 from statistics import NormalDist
 from typing import Any, NamedTuple
@@ -42,11 +48,14 @@ from analogical.count.given import RowContexts
 from analogical.count.groups import merge_rare
 
 __all__ = [
+    "ENOUGH_GROUPS",
     "ROUNDING",
     "CommonDifference",
     "EffectSums",
     "Size",
     "ValueDifference",
+    "class_scores",
+    "common_difference_of_groups",
     "corrected_variance",
     "diagonals",
     "jackknife_variance",
@@ -65,16 +74,23 @@ ROUNDING_SHARE = 1e-12
 """A variance below this share of the variances that it is computed from is rounding error."""
 MANY = 30
 """Effective rows, pairs, or degrees of freedom, from which a sum is treated as normal: the usual convention."""
+ENOUGH_GROUPS = 5.0
+"""Effective groups needed for the test between groups (with fewer, p <= .05 is hardly ever possible), and effective
+pairs of groups from which sizes may come from within groups."""
 FEWEST_FREE = 3.0
 """Smallest degrees of freedom: with fewer, Student's quantile is too large to be useful."""
 MOST_VALUES = 64
-"""Largest number of values, and of labels, in the common difference; the rarest of more are merged: the cost grows with
-the cube."""
+"""Largest number of values, and of classes; the rarest of more are merged: the cost grows with the cube."""
 PSEUDO_ROWS = 4.0
 """Rows of a value for which the variance of its share is doubled: two rows with equal labels do not show that there is
 no variance (Agresti and Coull add four rows, half of them with the label)."""
 ROUNDING = 1e-9
 """Differences of shares, and their standard errors, below this are rounding error."""
+
+
+def class_scores(label_sizes: Ints) -> Floats:
+    """The score vector of each class, a unit vector; the rarest of more than 64 classes share the last one."""
+    return np.eye(min(len(label_sizes), MOST_VALUES))[merge_rare(label_sizes, MOST_VALUES)]
 
 
 def share_interval(profile: RowProfile, n_rows: int, confidence: float) -> tuple[float, float]:
@@ -147,14 +163,14 @@ def t_quantile(freedom: float, confidence: float) -> float:
     return float(stdtrit(max(freedom, FEWEST_FREE), (1 + confidence) / 2))
 
 
-def upper_end(effect: float, variance: float, slope: float, quantile: float) -> float:
-    """Upper end of the interval of an effect whose variance grows with it, at most 1.
+def upper_end(effect: float, variance: float, slope: float, quantile: float, largest: float = 1.0) -> float:
+    """Upper end of the interval of an effect whose variance grows with it, at most the largest possible effect.
 
     The end x solves (x - effect)^2 = q^2 (variance + slope (x - effect)), as in Wilson's interval for a share. A
     negative effect counts as 0.
     """
     half = quantile**2 * slope / 2
-    return min(max(effect, 0.0) + half + math.sqrt(half**2 + quantile**2 * variance), 1.0)
+    return min(max(effect, 0.0) + half + math.sqrt(half**2 + quantile**2 * variance), largest)
 
 
 def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
@@ -169,73 +185,99 @@ def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
 class EffectSums:
     """Sums over the pairs of a feature whose values both have repeated rows.
 
-    The arrays have an entry for each entry of the profile: the pairs, and the sum of effects, that are lost without a
-    row.
+    The arrays have an entry for each cell: the pairs of one of its rows, their distances, and the pairs and the sum of
+    effects that are lost without the row.
     """
 
-    profile: RowProfile
-    """How many rows are in how many of these pairs."""
+    rows: Ints
+    pairs: Ints
+    distance: Floats
     noise: float
-    """Sum over the pairs of the mean of the two within-value rates."""
+    """Sum over the pairs of the mean of the two distances within values."""
     lost_pairs: Ints
     lost_effect: Floats
 
     @classmethod
-    def of(cls, contexts: Contexts) -> "EffectSums":
-        """From the contexts of a feature."""
-        return cls.of_stack(Stack.of([contexts]))[0]
+    def of(cls, contexts: Contexts, scores: Floats) -> "EffectSums":
+        """From the contexts of a feature, and the scores of each label."""
+        return cls.of_stack(Stack.of([contexts]), scores)[0]
 
     @classmethod
-    def of_stack(cls, stack: Stack) -> "list[EffectSums]":
-        """For each of several features, from their contexts."""
+    def of_stack(cls, stack: Stack, scores: Floats) -> "list[EffectSums]":
+        """For each of several features, from their contexts.
+
+        With n rows of a value, S the sum of their scores s and Q that of |s|^2, the mean distance of two of them is
+        (n Q - |S|^2) / (n (n - 1)), and that of a row to them is (|s|^2 - 2 s S / n + Q / n) / 2.
+        """
         repeated = stack.with_repeats()
         contexts = repeated.contexts
         if not len(contexts):
-            nothing, no_pulls = np.zeros(0, np.int64), np.zeros(0)
-            return [cls(RowProfile(nothing, nothing, nothing), 0.0, nothing, no_pulls)] * stack.n_features
+            nothing, nowhere = np.zeros(0, np.int64), np.zeros(0)
+            return [cls(nothing, nothing, nowhere, 0.0, nothing, nowhere)] * stack.n_features
         n, first = contexts.value_parts.sizes, contexts.value_starts  # rows of each value of each context
-        value, owner = contexts.value_of_cell, contexts.value_parts.owner
-        agreeing = np.add.reduceat(contexts.sizes * (contexts.sizes - 1), first)
-        within = 1 - agreeing / (n * (n - 1))
+        value, owner, context = contexts.value_of_cell, contexts.value_parts.owner, contexts.owner
+        starts = np.searchsorted(first, contexts.starts)  # first value of each context
+        twice = 2 * _weight_of(scores)
+        length = (scores**2).sum(axis=1)[contexts.labels]
+        squares = np.add.reduceat(contexts.sizes * length, first)
+        along, elsewhere, square = np.zeros(len(value)), np.zeros(len(value)), np.zeros(len(n))
+        for column in scores.T:
+            score = column[contexts.labels]
+            total = np.add.reduceat(contexts.sizes * score, first)
+            square += total**2
+            along += score * total[value]
+            elsewhere += score * (np.add.reduceat(total, starts)[owner] - total)[value]
+        within = twice * (n * squares - square) / (n * (n - 1))
         others = contexts.n_rows[owner] - n  # rows of the other values
-        # Sums over the values of each context: of n w and of n w (rows of other values); half the latter is its noise.
-        disagreeing = np.bincount(owner, weights=n * within).astype(np.float64)
-        doubled_noise = np.bincount(owner, weights=n * within * others)
-        lost_pairs, lost_noise = _losses(contexts, n, within, agreeing, disagreeing)
-        of_value = np.add.reduceat(contexts.sizes * contexts.changed, first)
-        lost_effect = np.where(n[value] > 2, contexts.changed, of_value[value]) - lost_noise
-        rows = contexts.sizes * contexts.times[contexts.owner]
+        away = np.add.reduceat(squares, starts)[owner] - squares
+        distance = twice * ((others[value] * length + away[value]) / 2 - elsewhere)
+        # The noise of a context is half the sum over its values of n w (rows of other values). Without a row of a value
+        # of n > 2 rows, w is estimated from n - 1 rows; a value of two rows has none any more, and loses all its pairs.
+        doubled_noise = np.add.reduceat(n * within * others, starts)
+        disagreeing = np.add.reduceat(n * within, starts)[owner] - n * within
+        n_v, is_last = n[value].astype(np.float64), n[value] == 2
+        left = (n_v - 1) * (squares[value] - length) - (square[value] - 2 * along + length)
+        left = np.where(is_last, 0.0, twice * left / np.maximum(n_v - 2, 1.0))  # (n - 1) times w without the row
+        times_lost = np.where(is_last, 2, 1)
+        lost_noise = others[value] * ((n * within)[value] - left) + times_lost * disagreeing[value]
+        of_value = np.add.reduceat(contexts.sizes * distance, first)
+        lost_effect = np.where(is_last, of_value[value], distance) - lost_noise / 2
+        rows, pairs = contexts.sizes * contexts.times[context], others[value]
         noise = (repeated.sums(contexts.times * doubled_noise) / 2).tolist()
         return [
-            cls(
-                RowProfile(contexts.pairs[cells], contexts.changed[cells], rows[cells]),
-                noise[k],
-                lost_pairs[cells],
-                lost_effect[cells],
-            )
-            for k, cells in enumerate(repeated.cells())
+            cls(rows[own], pairs[own], distance[own], noise[k], times_lost[own] * pairs[own], lost_effect[own])
+            for k, own in enumerate(repeated.cells())
         ]
 
-    @property
+    @cached_property
+    def profile(self) -> RowProfile:
+        """How many rows are in how many of these pairs, and for classes, in how many changed ones."""
+        return RowProfile(self.pairs, np.rint(self.distance).astype(np.int64), self.rows)
+
+    @cached_property
     def n_pairs(self) -> int:
         """Pairs that the effect is computed from."""
         return self.profile.n_pairs
 
+    def index(self) -> float:
+        """The mean distance of these pairs."""
+        return float(self.rows @ self.distance) / (2 * self.n_pairs) if self.n_pairs else math.nan
+
     def effect(self) -> float:
         """The effect; NaN if no context has two values with repeated rows."""
-        return (self.profile.n_changed - self.noise) / self.n_pairs if self.n_pairs else math.nan
+        return self.index() - self.noise_rate()
 
     def noise_rate(self) -> float:
-        """How often labels differ by noise alone in these pairs."""
+        """The mean distance of labels by noise alone in these pairs: for classes, how often they differ."""
         return self.noise / self.n_pairs if self.n_pairs else math.nan
 
     def variance(self, n_rows: int) -> float:
         """Variance of the effect by leaving out one row of n_rows at a time."""
         total = self.effect() * self.n_pairs
-        return jackknife_variance(self.n_pairs, total, self.lost_pairs, self.lost_effect, self.profile.rows, n_rows)
+        return jackknife_variance(self.n_pairs, total, self.lost_pairs, self.lost_effect, self.rows, n_rows)
 
 
-def skewed_interval(effect: float, variance: float, quantile: float) -> tuple[float, float]:
+def skewed_interval(effect: float, variance: float, quantile: float, largest: float = 1.0) -> tuple[float, float]:
     """Interval of an effect whose variance grows with it.
 
     An effect is half a squared difference, so its variance is about proportional to it, and a small estimate has a
@@ -243,81 +285,64 @@ def skewed_interval(effect: float, variance: float, quantile: float) -> tuple[fl
     """
     std_error = math.sqrt(variance)
     slope = variance / max(effect, 2 * std_error) if variance > 0 else 0.0
-    return max(effect - quantile * std_error, 0.0), upper_end(effect, variance, slope, quantile)
-
-
-def _losses(contexts: Contexts, n: Ints, within: Floats, agreeing: Ints, disagreeing: Floats) -> tuple[Ints, Floats]:
-    """The pairs and the noise that are lost without one row, for each cell.
-
-    Without a row, the within-value rate of a value of n > 2 rows is estimated from n - 1 rows; a value of two rows has
-    no rate any more, and all of its pairs are lost. In a context of N rows, with g = sum of n w over its values, the
-    noise of the pairs is the sum of n w (N - n) / 2.
-    """
-    value = contexts.value_of_cell
-    n_v, w, g = n[value].astype(np.float64), within[value], disagreeing[contexts.owner]
-    others = contexts.n_rows[contexts.owner] - n_v
-    is_last = n_v == 2
-    remaining_agreeing = agreeing[value] - 2.0 * (contexts.sizes - 1)
-    remaining_within = 1 - remaining_agreeing / np.where(is_last, 1.0, (n_v - 1) * (n_v - 2))
-    doubled = n_v * w * others + np.where(is_last, 2.0, 1.0) * (g - n_v * w)
-    doubled -= np.where(is_last, 0.0, (n_v - 1) * remaining_within * others)
-    pairs = np.where(is_last, 2 * others, others)
-    return pairs.astype(np.int64), doubled / 2
+    return max(effect - quantile * std_error, 0.0), upper_end(effect, variance, slope, quantile, largest)
 
 
 @dataclass(frozen=True)
 class CommonDifference:
-    """Shares of each label by value that are common to all contexts, up to a constant."""
+    """Mean scores by value that are common to all contexts, up to a constant; of classes, their shares."""
 
-    shares: Floats
-    """Shape (labels, values)."""
+    means: Floats
+    """Shape (columns of scores, values)."""
     covariance: Floats
-    """Shape (labels, values, values)."""
+    """Shape (columns of scores, values, values)."""
     pairs: Floats
     """Shape (values, values): pairs of rows of two values, over all contexts."""
 
     squared: float = math.nan
     """Half the mean squared difference, not corrected for its bias."""
     bias: float = math.nan
-    """Bias of ``squared``, from the variance of the shares."""
+    """Bias of ``squared``, from the variance of the means."""
     slope: float = math.nan
     """Standard error of ``squared`` for a large difference."""
     spread: float = math.nan
     """Standard error of ``squared`` without any difference."""
+    largest: float = 1.0
+    """The largest possible effect: 1 for classes."""
 
     def effect(self) -> float:
-        """The common part of the effect, unbiased; may be negative, and is at most 1."""
-        return min(self.squared - self.bias, 1.0)
+        """The common part of the effect, unbiased; may be negative."""
+        return min(self.squared - self.bias, self.largest)
 
     def interval(self, quantile: float) -> tuple[float, float]:
         """Interval of the common part, computed for its root, whose error does not depend on its size."""
         effect = max(self.effect(), 0.0)
-        error = self.slope / math.sqrt(self.squared) if self.squared > ROUNDING**2 else 0.0
+        error = self.slope / math.sqrt(self.squared) if self.squared > ROUNDING**2 * self.largest else 0.0
         root = math.sqrt(effect)
         low = max(root - quantile * error, 0.0) ** 2
-        return low, min(max((root + quantile * error) ** 2, effect + quantile * self.spread), 1.0)
+        return low, min(max((root + quantile * error) ** 2, effect + quantile * self.spread), self.largest)
 
-    def between(self, first: int, second: int, label: int) -> tuple[float, float]:
-        """Share of the label with the second value minus that with the first, and its standard error."""
-        cov = self.covariance[label]
+    def between(self, first: int, second: int, column: int) -> tuple[float, float]:
+        """Mean score with the second value minus that with the first, and its standard error."""
+        cov, mean = self.covariance[column], self.means[column]
         variance = cov[first, first] + cov[second, second] - 2 * cov[first, second]
-        share = self.shares[label]
-        return float(share[second] - share[first]), math.sqrt(max(float(variance), 0.0))
+        return float(mean[second] - mean[first]), math.sqrt(max(float(variance), 0.0))
 
 
 class ValueDifference(NamedTuple):
-    """How much more often a value has a label than another value; values and label are codes."""
+    """How much larger a score is with a value than with another one: for classes, how much more often it occurs."""
 
     against: int
     value: int
-    label: int
+    column: int
+    """Column of the scores."""
     difference: float
-    """Share of the label with the value less that with the other one, as far as all contexts agree; -1 to 1."""
+    """Mean score with the value less that with the other one, as far as all contexts agree."""
     error: float
     """Its standard error."""
 
     def points(self, confidence: float) -> tuple[float, float, float]:
-        """The difference and its interval in percentage points, rounded because sums have rounding errors."""
+        """The difference of shares and its interval in percentage points, rounded because of rounding errors."""
         reach = t_quantile(math.inf, confidence) * self.error
         ends = (self.difference + move for move in (0.0, -reach, reach))
         point, low, high = (round(100 * min(max(end, -1.0), 1.0), 9) for end in ends)
@@ -334,27 +359,30 @@ class Size:
     common: CommonDifference
     values: Ints
     """Position of each value of the feature in the common difference."""
-    labels: Ints
     noise_rate: float = math.nan
-    """How often labels differ by noise alone; NaN without repeated rows."""
+    """How often labels differ by noise alone, or half their mean squared distance; NaN without repeated rows."""
 
-    def clearest_difference(self, values: Iterable[tuple[int, int]], labels: Iterable[int]) -> ValueDifference | None:
-        """Of pairs of values, the reference first, and labels the difference that is largest for its standard error."""
+    def clearest_difference(self, values: Iterable[tuple[int, int]], columns: Iterable[int]) -> ValueDifference | None:
+        """Of pairs of values, the reference first, and scores the difference that is largest for its standard error."""
         differences = []
-        for (against, value), label in product(values, labels):
-            places = int(self.values[against]), int(self.values[value]), int(self.labels[label])
-            differences.append(ValueDifference(against, value, label, *self.common.between(*places)))
+        for (against, value), column in product(values, columns):
+            places = int(self.values[against]), int(self.values[value]), column
+            differences.append(ValueDifference(against, value, column, *self.common.between(*places)))
+        least = ROUNDING * math.sqrt(self.common.largest)
         # rounded, so that rounding errors of sums do not decide which value is named
         return max(
             differences,
-            key=lambda d: (round(abs(d.difference) / max(d.error, ROUNDING), 6), d.difference > 0),
+            key=lambda d: (round(abs(d.difference) / max(d.error, least), 6), d.difference > 0),
             default=None,
         )
 
 
 @dataclass(frozen=True)
 class _WeightedRows:
-    """Rows of the contexts of several features by value, label and group; rare values and labels are merged."""
+    """Rows of the contexts of several features by value, label and group; rare values are merged.
+
+    Every feature has a context, and the contexts of a feature follow one another.
+    """
 
     context: Positions
     value: Positions
@@ -362,101 +390,115 @@ class _WeightedRows:
     sizes: Floats
     times: Floats
     """How often each context occurs."""
-    bounds: list[int]
-    """Bounds of the contexts of each feature."""
+    bounds: Positions
+    """First context of each feature, and the end of the last one."""
     n_values: int
-    n_labels: int
     group: Positions | None = None
 
-    def by_context(self, kind: Positions, n_kinds: int) -> Floats:
-        """Rows of each context by value or by label."""
+    def sums(self, of_row: Floats) -> Floats:
+        """Sums by context and value."""
         n_contexts = len(self.times)
-        flat = np.bincount(self.context * n_kinds + kind, self.sizes, minlength=n_contexts * n_kinds)
-        return flat.astype(np.float64).reshape(n_contexts, n_kinds)
+        flat = np.bincount(self.context * self.n_values + self.value, of_row, minlength=n_contexts * self.n_values)
+        return flat.astype(np.float64).reshape(n_contexts, self.n_values)
 
-    def products(self, first: Floats, weight: Floats, second: Floats) -> Floats:
-        """For each feature the sum over its contexts of weight times first x second."""
-        spans = [slice(start, stop) for start, stop in pairwise(self.bounds)]
-        return np.stack([(first[own] * weight[own, None]).T @ second[own] for own in spans])
+    def totals(self, of_context: Floats) -> Floats:
+        """Sums over the contexts of each feature."""
+        totals: Floats = np.add.reduceat(of_context, self.bounds[:-1])
+        return totals
+
+    def products(self, first: Floats, second: Floats) -> Floats:
+        """For each feature the sum over its contexts of first x second."""
+        spans = [slice(start, stop) for start, stop in pairwise(self.bounds.tolist())]
+        return np.stack([first[own].T @ second[own] for own in spans])
 
 
-def common_differences(cells: _WeightedRows) -> list[CommonDifference]:
-    """Least squares of label shares on values, with a constant for each context; for each feature.
+def common_differences(cells: _WeightedRows, scores: Floats, largest: float) -> list[CommonDifference]:
+    """Least squares of scores on values, with a constant for each context; for each feature.
 
-    With x a row's value as an indicator minus the mean of its context, A = sum of x x' and u = sum of x y, the shares
-    are A^+ u and their covariance is A^+ (sum over groups of s s') A^+, where s is the sum of x e over the rows of a
-    group and e the residual of the label. The residual of a row is too small by its leverage h; h times the label
-    variance in its context is added, and for values of few rows a part of the variance of their own share.
+    With x a row's value as an indicator minus the mean of its context, A = sum of x x' and u = sum of x y, the means
+    are A^+ u and their covariance is A^+ (sum over groups of r r') A^+, where r is the sum of x e over the rows of a
+    group and e the residual of the score. The residual of a row is too small by its leverage h; h times the variance of
+    the score in its context is added, and for values of few rows a part of the variance of their own mean. Each
+    context has one row more, with the overall moments, and each value two, with the smallest and the largest score.
     """
-    n_values, n_labels, t = cells.n_values, cells.n_labels, cells.times
+    n_values, t = cells.n_values, cells.times
     n_features = len(cells.bounds) - 1
     feature = np.repeat(np.arange(n_features), np.diff(cells.bounds))  # of each context
-    mean_value = cells.by_context(cells.value, n_values)
-    mean_label = cells.by_context(cells.label, n_labels)
-    owner, value = np.nonzero(mean_value)  # one entry for each context and value
-    rows = mean_value[owner, value]
-    n: Floats = mean_value @ np.ones(n_values)
-    mean_value /= n[:, None]
-    mean_label /= n[:, None]
-    place = (feature[cells.context] * n_values + cells.value) * n_labels + cells.label
-    counts = np.bincount(place, cells.sizes * t[cells.context], minlength=n_features * n_values * n_labels)
-    table: Floats = counts.astype(np.float64).reshape(n_features, n_values, n_labels)
-    of_value = table.sum(axis=2)
-    pairs = cells.products(mean_value, t * n, mean_value * n[:, None])
-    squares = diagonals(of_value) - cells.products(mean_value, t * n, mean_value)
-    moved = table - cells.products(mean_value, t * n, mean_label)
+    rows = cells.sums(cells.sizes)
+    n: Floats = rows @ np.ones(n_values)
+    mean_value = rows / n[:, None]
+    weighted = t[:, None] * rows
+    of_value = cells.totals(weighted)
+    pairs = cells.products(weighted, rows)
+    squares = diagonals(of_value) - cells.products(weighted, mean_value)
     inverse: Floats = np.linalg.pinv(squares, rcond=1e-9, hermitian=True).astype(np.float64)
-    shares = (inverse @ moved).transpose(0, 2, 1)
     # for the mean m of each context A^+ m, and m' A^+ m
-    spans = enumerate(slice(start, stop) for start, stop in pairwise(cells.bounds))
-    at_mean = np.concatenate([mean_value[own] @ inverse[k] for k, own in spans])
+    at_mean = np.concatenate(
+        [mean_value[start:stop] @ inverse[k] for k, (start, stop) in enumerate(pairwise(cells.bounds.tolist()))]
+    )
     both = np.einsum("cv,cv->c", at_mean, mean_value)
-    leverage = 1 / n[owner] + inverse[feature[owner], value, value] - 2 * at_mean[owner, value] + both[owner]
+    leverage = (1 / n + both)[:, None] + inverse.diagonal(axis1=1, axis2=2)[feature] - 2 * at_mean
     leverage = np.clip(leverage, 0.0, 1.0)
-    cell = np.searchsorted(owner * n_values + value, cells.context * n_values + cells.value)
-    overall = table.sum(axis=1) / np.maximum(of_value.sum(axis=1), 1.0)[:, None]
     few = PSEUDO_ROWS / (of_value + PSEUDO_ROWS)
-    covariance = np.zeros((n_features, n_labels, n_values, n_values))
-    for label in range(n_labels):
-        share, mean = shares[:, label], mean_label[:, label]
-        centre = np.einsum("cv,cv->c", mean_value, share[feature])
-        fitted = mean[owner] + share[feature[owner], value] - centre[owner]
-        left = (cells.label == label) - fitted[cell]
+    n_rows = of_value.sum(axis=1)[:, None]
+    means = np.zeros((n_features, scores.shape[1], n_values))
+    covariance = np.zeros((*means.shape, n_values))
+    for k, column in enumerate(scores.T):
+        score, ends = column[cells.label], np.array([column.min(), column.max()])
+        is_share = bool(((column == 0) | (column == 1)).all())
+        first = cells.sums(cells.sizes * score)
+        second = first if is_share else cells.sums(cells.sizes * score**2)
+        mean: Floats = first.sum(axis=1) / n
+        means[:, k] = mean_of = np.einsum(
+            "fvw,fw->fv", inverse, cells.totals(t[:, None] * (first - rows * mean[:, None]))
+        )
+        fitted = mean_of[feature] + (mean - np.einsum("cv,cv->c", mean_value, mean_of[feature]))[:, None]
         if cells.group is None:
-            in_context = (mean * n + overall[feature, label]) / (n + 1)
-            of_label = (table[:, :, label] + 1) / (of_value + 2)
-            variance = leverage * (in_context * (1 - in_context))[owner]
-            variance += (few * of_label * (1 - of_label))[feature[owner], value]
-            spread = np.bincount(cell, cells.sizes * left**2, minlength=len(owner)) + rows * variance
-            meat = _meat(cells, feature, owner, value, spread * t[owner], mean_value)
+            totals = [cells.totals(t[:, None] * moment) for moment in (first, second)]
+            overall = [(total.sum(axis=1)[:, None] / n_rows)[feature, 0] for total in totals]
+            smooth = [
+                (moment.sum(axis=1) + all_rows) / (n + 1)
+                for moment, all_rows in zip((first, second), overall, strict=True)
+            ]
+            of_few = [(total + (ends**power).sum()) / (of_value + 2) for power, total in enumerate(totals, 1)]
+            variance = leverage * (smooth[1] - smooth[0] ** 2)[:, None] + (few * (of_few[1] - of_few[0] ** 2))[feature]
+            own = first / np.maximum(rows, 1)
+            spread = second - first * own + rows * ((own - fitted) ** 2 + variance)
+            meat = _meat(cells, t[:, None] * spread, mean_value)
         else:
+            left = score - fitted[cells.context, cells.value]
             meat = _meat_of_groups(cells, left, mean_value)[None]
-        covariance[:, label] = inverse @ meat @ inverse
+        covariance[:, k] = inverse @ meat @ inverse
     pairs[:, np.arange(n_values), np.arange(n_values)] = 0.0
-    return list(map(CommonDifference, shares, covariance, pairs, *_moments(shares, covariance, pairs)))
+    moments = *_moments(means, covariance, pairs, _weight_of(scores)), [largest] * n_features
+    return list(map(CommonDifference, means, covariance, pairs, *moments))
 
 
-def _moments(shares: Floats, covariance: Floats, pairs: Floats) -> tuple[list[float], ...]:
+def _moments(means: Floats, covariance: Floats, pairs: Floats, weight: float) -> tuple[list[float], ...]:
     """For each feature half the mean squared difference, its bias, and its standard errors; NaN without pairs.
 
     With L and P such that x' L x / P is the mean squared difference of x over pairs.
     """
     laplacian = diagonals(pairs.sum(axis=2)) - pairs
     total = pairs.sum(axis=(1, 2)) / 2
-    total = np.where(total > 0, total, math.nan)
-    along = shares @ laplacian  # shape (features, labels, values)
+    total = np.where(total > 0, total, math.nan) / weight
+    along = means @ laplacian  # shape (features, columns, values)
     moved = laplacian[:, None] @ covariance
-    squared = (along * shares).sum(axis=(1, 2)) / (2 * total)
-    bias = moved.trace(axis1=2, axis2=3).sum(axis=1) / (2 * total)
-    # at worst labels are fully correlated, so their standard errors are summed
+    squared = (along * means).sum(axis=(1, 2)) / total
+    bias = moved.trace(axis1=2, axis2=3).sum(axis=1) / total
+    # at worst scores are fully correlated, so their standard errors are summed
     slope = (along[:, :, None] @ covariance @ along[..., None])[:, :, 0, 0]
     spread = 2 * (moved * moved.transpose(0, 1, 3, 2)).sum(axis=(2, 3))
-    errors = (np.sqrt(np.maximum(variance, 0.0)).sum(axis=1) / (2 * total) for variance in (slope, spread))
+    errors = (np.sqrt(np.maximum(variance, 0.0)).sum(axis=1) / total for variance in (slope, spread))
     return tuple(numbers.tolist() for numbers in (squared, bias, *errors))
 
 
-def measure_sizes(stack: Stack, n_values: Sequence[int], n_labels: int, n_rows: int, confidence: float) -> list[Size]:
-    """Effects of several features in their contexts, with intervals."""
+def measure_sizes(stack: Stack, scores: Floats, n_values: Sequence[int], n_rows: int, confidence: float) -> list[Size]:
+    """Effects of several features in their contexts, with intervals; each feature has contexts.
+
+    ``scores`` has a row for each label code. The size of a number is bounded by the range of its scores.
+    """
+    scores, largest = _centred(scores)
     alike: dict[int, list[int]] = {}
     for k, n in enumerate(n_values):
         alike.setdefault(min(n, MOST_VALUES), []).append(k)
@@ -467,97 +509,235 @@ def measure_sizes(stack: Stack, n_values: Sequence[int], n_labels: int, n_rows: 
         weights = (contexts.sizes * contexts.times[contexts.owner]).astype(np.float64)
         parts = list(zip(some.cells(), features, strict=True))
         values = [_places(contexts.values[own], weights[own], n_values[k]) for own, k in parts]
-        labels = [_places(contexts.labels[own], weights[own], n_labels) for own, _ in parts]
-        of_value, of_label = (
-            np.concatenate(places)[np.cumsum([0, *map(len, places)])[some.feature_of_cell] + codes]
-            for places, codes in ((values, contexts.values), (labels, contexts.labels))
-        )
         cells = _WeightedRows(
             contexts.owner,
-            of_value,
-            of_label,
+            np.concatenate(values)[np.cumsum([0, *map(len, values)])[some.feature_of_cell] + contexts.values],
+            contexts.labels.astype(np.intp),
             contexts.sizes.astype(np.float64),
             contexts.times.astype(np.float64),
-            some.bounds.tolist(),
+            some.bounds,
             n,
-            min(n_labels, MOST_VALUES),
         )
         freedom = (some.sums(contexts.n_rows * contexts.times) - some.sums(contexts.times) - n + 1).astype(np.float64)
         quantile = stdtrit(np.maximum(freedom, FEWEST_FREE), (1 + confidence) / 2).tolist()
-        wholes, commons, split = EffectSums.of_stack(some), common_differences(cells), some.split()
+        wholes, commons, split = (
+            EffectSums.of_stack(some, scores),
+            common_differences(cells, scores, largest),
+            some.split(),
+        )
         for place, k in enumerate(features):
-            kinds = values[place], labels[place]
-            sizes[k] = _size(split[place], commons[place], wholes[place], kinds, n_rows, confidence, quantile[place])
+            parts_of = commons[place], wholes[place], values[place]
+            sizes[k] = _size(split[place], _is_classes(scores), *parts_of, n_rows, confidence, quantile[place])
     return [sizes[k] for k in range(stack.n_features)]
 
 
 def _size(
     contexts: Contexts,
+    is_classes: bool,
     common: CommonDifference,
     whole: EffectSums,
-    kinds: tuple[Ints, Ints],
+    values: Ints,
     n_rows: int,
     confidence: float,
     quantile: float,
 ) -> Size:
     """The effect of one feature from its common part and its whole."""
     effect, (low, high) = common.effect(), common.interval(quantile)
-    if contexts.value_parts.sizes.max() == 1:
+    if is_classes and contexts.value_parts.sizes.max() == 1:
         # without repeated rows the labels may have no noise; the index is then the effect
         profile = contexts.profile
         index, (_, index_high) = profile.n_changed / profile.n_pairs, share_interval(profile, n_rows, confidence)
-        return Size(max(effect, index), low, max(high, index_high), common, *kinds)
-    profile = whole.profile
-    if not profile.n_pairs:  # rows repeat for one value only: there is no unbiased estimate
-        return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, *kinds)
-    if whole.noise <= 1e-12 * profile.n_pairs:  # labels without noise: the effect is a share of pairs
-        low, high = share_interval(profile, n_rows, confidence)
-        return Size(whole.effect(), low, high, common, *kinds, whole.noise_rate())
+        return Size(max(effect, index), low, max(high, index_high), common, values)
+    if not whole.n_pairs:  # rows repeat for one value only: there is no unbiased estimate
+        return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, values)
+    if is_classes and whole.noise <= 1e-12 * whole.n_pairs:  # labels without noise: the effect is a share of pairs
+        low, high = share_interval(whole.profile, n_rows, confidence)
+        return Size(whole.effect(), low, high, common, values, whole.noise_rate())
+    return _combined(common, whole, values, n_rows, quantile)
+
+
+def _combined(common: CommonDifference, whole: EffectSums, values: Ints, n_units: int, quantile: float) -> Size:
+    """The common part, and what varies between contexts with a weight that grows with its size for its error."""
+    effect, (low, high) = common.effect(), common.interval(quantile)
     varies = whole.effect() - effect
     if varies > 0:
         # A value of two rows has no pairs without one of them, so the jackknife underestimates its variance: with few
-        # effective pairs it is at least that of a share of as many independent pairs.
-        variance, n_kish = whole.variance(n_rows), max(profile.n_effective, 0.5)
-        index = profile.n_changed / profile.n_pairs
-        variance = max(variance, index * (1 - index) / n_kish) if n_kish < MANY else variance
+        # effective pairs it is at least the largest variance that as many independent pairs can have.
+        variance, n_kish = whole.variance(n_units), max(whole.profile.n_effective, 0.5)
+        index = whole.index()
+        variance = max(variance, index * (common.largest - index) / n_kish) if n_kish < MANY else variance
         share = varies**2 / (varies**2 + variance)
-        whole_low, whole_high = skewed_interval(whole.effect(), variance, quantile)
+        whole_low, whole_high = skewed_interval(whole.effect(), variance, quantile, common.largest)
         effect += share * varies
         low += share * max(whole_low - low, 0.0)
         high = max(high, whole_high)
-    return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, *kinds, whole.noise_rate())
+    return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, values, whole.noise_rate())
 
 
-def measure_size_of_groups(rows: CodedRows, confidence: float, *, within: bool) -> Size:
+def measure_size_of_groups(rows: CodedRows, scores: Floats, confidence: float) -> Size:
     """Effect of the feature in column 0, given the columns between it and the group of each row, the last column.
 
-    ``within`` gives the group too. Rows of the same group may depend on each other, so repeated rows of one group do
-    not show the noise: this is the common part alone, with a variance between groups.
+    Rows of the same group may depend on each other, so they do not show the noise: all estimates come from pairs of
+    groups. Rows are compared between groups or within them, whichever has the smaller variance of the common part. If
+    no value of a context is in two groups, nothing is known of the part that varies between contexts.
     """
+    scores, largest = _centred(scores)
+    common, values = common_difference_of_groups(rows, scores)
+    inside, _ = common_difference_of_groups(rows, scores, is_within=True)
     group = np.unique(rows.codes[:, -1], return_inverse=True)[1]
-    contexts = RowContexts.by(rows, range(rows.n_features - (1 if within else 2), 0, -1))
-    n_values, n_labels = int(rows.n_values[0]), rows.n_labels
+    context = RowContexts.by(rows, range(1, rows.n_features - 1)).of_row
+    cells = _GroupCells.of(np.stack([context, group, values[rows.codes[:, 0]]]).astype(np.int64), rows, scores)
+    whole, whole_inside = cells.between(), cells.within()
+    is_better = inside.bias < common.bias and whole_inside.profile.n_effective >= ENOUGH_GROUPS
+    if is_better or math.isnan(common.bias):
+        common, whole = inside, whole_inside
+    if math.isnan(common.bias):
+        return Size(math.nan, math.nan, math.nan, common, values)
+    n_groups = int(group.max()) + 1
+    quantile = float(stdtrit(max(n_groups - 1, 1), (1 + confidence) / 2))
+    if whole.n_pairs:
+        return _combined(common, whole, values, n_groups, quantile)
+    return Size(common.effect(), 0.0, largest, common, values)
+
+
+def common_difference_of_groups(
+    rows: CodedRows, scores: Floats, *, is_within: bool = False
+) -> tuple[CommonDifference, Ints]:
+    """The common difference of the feature in column 0, and the position of each of its values there.
+
+    Given the columns between it and the group, the last column, and if ``is_within`` given the group, too.
+    """
+    contexts = RowContexts.by(rows, range(1, rows.n_features - (0 if is_within else 1)))
     weights = rows.weights_or_ones().astype(np.float64)
-    values = _places(rows.codes[:, 0], weights, n_values)
-    labels = _places(rows.labels, weights, n_labels)
+    values = _places(rows.codes[:, 0], weights, int(rows.n_values[0]))
     cells = _WeightedRows(
         contexts.of_row,
         values[rows.codes[:, 0]],
-        labels[rows.labels],
+        rows.labels.astype(np.intp),
         weights,
         np.ones(len(contexts)),
-        [0, len(contexts)],
+        np.array([0, len(contexts)]),
         int(values.max()) + 1,
-        int(labels.max()) + 1,
-        group,
+        np.unique(rows.codes[:, -1], return_inverse=True)[1],
     )
-    (common,) = common_differences(cells)
-    if not common.pairs.any():
-        return Size(math.nan, math.nan, math.nan, common, values, labels)
-    n_groups = int(group.max()) + 1
-    quantile = float(stdtrit(max(n_groups - 1, 1), (1 + confidence) / 2))
-    effect, (low, high) = common.effect(), common.interval(quantile)
-    return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, values, labels)
+    return common_differences(cells, *_centred(scores))[0], values
+
+
+@dataclass(frozen=True)
+class _GroupCells:
+    """Rows with the same context, group and value, ordered by these: their number, and sums of their scores."""
+
+    keys: Ints
+    """Context, group and value of each cell."""
+    n: Floats
+    scores: Floats
+    squares: Floats
+    """Sum of |s|^2."""
+    weight: float
+
+    @classmethod
+    def of(cls, keys: Ints, rows: CodedRows, scores: Floats) -> "_GroupCells":
+        """From rows, with the context, group and value of each."""
+        held, cell = np.unique(keys, axis=1, return_inverse=True)
+        score = scores[rows.labels]
+        of_row = np.column_stack([np.ones(len(score)), (score**2).sum(axis=1), score])
+        sums = _sums_by(cell.ravel(), of_row * rows.weights_or_ones()[:, None])
+        return cls(held, sums[:, 0], sums[:, 2:], sums[:, 1], _weight_of(scores))
+
+    def between(self) -> EffectSums:
+        """Sums over the pairs of rows of different groups and values, both of which several groups of the context have.
+
+        With M_ab the mean product of the scores of rows of a and b in different groups, the effect of a and b is
+        (M_aa + M_bb) / 2 - M_ab. If one of only two groups that have a is left out, M_aa stays.
+        """
+        value = _numbers(self.keys[[0, 2]])
+        kept = _total(value, self.n) > self.n
+        if not kept.all():
+            some = self.keys[:, kept], self.n[kept], self.scores[kept], self.squares[kept]
+            return _GroupCells(*some, self.weight).between()
+        n, s, q, context, unit = self.n, self.scores, self.squares, self.keys[0], _numbers(self.keys[:2])
+        n_v, s_v, n_u = _total(value, n), _total(value, s), _total(unit, n)
+        own, own_product = n * (n_v - n), (s * (s_v - s)).sum(axis=1)  # with rows of the same value
+        away, s_away, q_away = (_total(context, x) - _total(value, x) - _total(unit, x) + x for x in (n, s, q))
+        pairs, product = n * away, (s * s_away).sum(axis=1)  # with rows of other values
+        all_own, all_product = _total(value, own), _total(value, own_product)
+        mean, left = all_product / all_own, all_own - 2 * own
+        mean_left = np.where(left > 0, (all_product - 2 * own_product) / np.where(left > 0, left, 1.0), mean)
+        of_others = (n_v - n) * (n_u - n)  # pairs of the value in other groups with other values in this one
+        lost = (pairs + of_others - n_u * n_v) * mean + n * _total(context, n * mean)
+        lost += (_total(value, pairs) - pairs - of_others) * (mean - mean_left) - 2 * product
+        return self._sums(self.keys[1], pairs, q * away + n * q_away - 2 * product, pairs * mean - product, pairs, lost)
+
+    def within(self) -> EffectSums:
+        """Sums over the pairs of rows of one group with different values, both of which several groups have.
+
+        Differences of means are independent in different groups, so their products are free of noise.
+        """
+        unit, context = _numbers(self.keys[:2]), self.keys[0]
+        lags = range(1, int(np.bincount(unit).max(initial=0)))
+        firsts = [np.flatnonzero(unit[lag:] == unit[:-lag]) for lag in lags]
+        one = np.concatenate([np.zeros(0, np.intp), *firsts])
+        two = one + np.repeat(np.array(lags, np.intp), [len(first) for first in firsts])
+        kind = _numbers(np.stack([context[one], self.keys[2][one], self.keys[2][two]]))
+        n_one, n_two = self.n[one], self.n[two]
+        pairs, weight = n_one * n_two, n_one * n_two / (n_one + n_two)
+        moved = weight[:, None] * (self.scores[one] / n_one[:, None] - self.scores[two] / n_two[:, None])
+        distance = n_two * self.squares[one] + n_one * self.squares[two]
+        distance -= 2 * (self.scores[one] * self.scores[two]).sum(axis=1)
+        own, own_product = weight * (_total(kind, weight) - weight), (moved * (_total(kind, moved) - moved)).sum(axis=1)
+        all_own, all_product, n_kind = (_total(kind, x) for x in (own, own_product, pairs))
+        kept = all_own > ROUNDING * n_kind
+        left = np.where(kept, all_own - 2 * own, 0.0)
+        is_left = left > ROUNDING * n_kind
+        mean = all_product / np.where(kept, all_own, 1.0)
+        mean_left = np.where(is_left, (all_product - 2 * own_product) / np.where(is_left, left, 1.0), 0.0)
+        lost_pairs = np.where(is_left, pairs, n_kind)
+        numbers = 2 * pairs, 2 * distance, pairs * mean, lost_pairs, n_kind * mean - (n_kind - lost_pairs) * mean_left
+        return self._sums(self.keys[1][one][kept], *(x[kept] for x in numbers))
+
+    def _sums(self, group: Ints, *of_part: Floats) -> EffectSums:
+        """From pairs, distances, effect, lost pairs and lost effect of the parts of groups."""
+        n_groups = int(self.keys[1].max(initial=0)) + 1
+        sums = [np.bincount(group, x, minlength=n_groups).astype(np.float64) for x in of_part]
+        pairs, lost_pairs = (np.rint(some).astype(np.int64) for some in (sums[0], sums[3]))
+        distance, effect, lost = (self.weight * sums[k] for k in (1, 2, 4))
+        noise = float(distance.sum() / 2 - effect.sum())
+        return EffectSums(np.ones(n_groups, np.int64), pairs, distance, noise, lost_pairs, lost)
+
+
+def _numbers(keys: Ints) -> Positions:
+    """Columns numbered so that equal ones have the same number."""
+    return np.unique(keys, axis=1, return_inverse=True)[1].ravel()
+
+
+def _sums_by(kind: Positions, numbers: Floats) -> Floats:
+    """Sums of rows of numbers by kind."""
+    columns = [np.bincount(kind, column) for column in np.atleast_2d(numbers.T)]
+    return np.column_stack(columns)
+
+
+def _total(kind: Positions, numbers: Floats) -> Floats:
+    """For each entry, the sum over entries of its kind."""
+    totals: Floats = _sums_by(kind, numbers)[kind].reshape(numbers.shape)
+    return totals
+
+
+def _is_classes(scores: Floats) -> bool:
+    """Whether labels are classes: unit vectors, or the numbers 0 and 1."""
+    is_whole = bool(((scores == 0) | (scores == 1)).all())
+    return is_whole and (scores.shape[1] == 1 or bool((scores.sum(axis=1) == 1).all()))
+
+
+def _weight_of(scores: Floats) -> float:
+    """The weight of squared differences in a distance: half, but a single column stands for itself and its negative."""
+    return 1.0 if scores.shape[1] == 1 else 0.5
+
+
+def _centred(scores: Floats) -> tuple[Floats, float]:
+    """Scores about 0, so that sums of squares keep their digits, and the largest possible effect."""
+    if _is_classes(scores):
+        return scores, 1.0
+    return scores - scores.mean(axis=0), _weight_of(scores) * float((np.ptp(scores, axis=0) ** 2).sum())
 
 
 def _places(codes: Any, weights: Floats, n: int) -> Ints:
@@ -565,19 +745,10 @@ def _places(codes: Any, weights: Floats, n: int) -> Ints:
     return merge_rare(np.bincount(codes, weights, minlength=n), MOST_VALUES)
 
 
-def _meat(
-    cells: _WeightedRows, feature: Positions, owner: Positions, value: Positions, spread: Floats, mean_value: Floats
-) -> Floats:
-    """Sum of x x' times the spread, with x x' = e_v e_v' - e_v m_c' - m_c e_v' + m_c m_c' for x = e_v - m_c."""
-    n_contexts, n_values = mean_value.shape
-    by_cell = np.zeros((n_contexts, n_values))
-    by_cell[owner, value] = spread
-    ones = np.ones(n_contexts)
-    across = cells.products(by_cell, ones, mean_value)
-    inner = cells.products(mean_value, by_cell @ np.ones(n_values), mean_value)
-    n_features = len(across)
-    flat = np.bincount(feature[owner] * n_values + value, spread, minlength=n_features * n_values).astype(np.float64)
-    meat: Floats = diagonals(flat.reshape(n_features, n_values)) - across - across.transpose(0, 2, 1) + inner
+def _meat(cells: _WeightedRows, spread: Floats, mean_value: Floats) -> Floats:
+    """Sum of x x' times the spread; for x = e_v - m, x x' = e_v e_v' - (e_v - m / 2) m' - m (e_v - m / 2)'."""
+    across = cells.products(spread - spread.sum(axis=1)[:, None] / 2 * mean_value, mean_value)
+    meat: Floats = diagonals(cells.totals(spread)) - across - across.transpose(0, 2, 1)
     return meat
 
 

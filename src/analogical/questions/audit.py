@@ -23,7 +23,7 @@ from analogical.estimate.differences import (
     measure_difference,
     measure_difference_of_groups,
 )
-from analogical.estimate.sizes import EffectSums
+from analogical.estimate.sizes import EffectSums, class_scores
 from analogical.estimate.tests import adjust_for_features
 from analogical.questions.evidence import (
     ComparedRows,
@@ -133,8 +133,6 @@ class Audit(OfOneFeature):
     COLUMNS = ("value", "other_value", "label", *_MEASURED, "p_adjusted", "crude")
     DERIVED = ("finding", "index")
 
-    stand_ins: tuple[str, ...]
-    """If the feature is in the deciding set, those that would predict nearly as well in its place."""
     classes: tuple[Any, ...]
     reference: Any
     """The value that the others are compared with: the most frequent one by default."""
@@ -154,7 +152,10 @@ class Audit(OfOneFeature):
     noise_rate: float
     """As in :class:`analogical.Relevance`."""
     p_value: float
-    """P-value of no difference in any direction."""
+    """P-value of no difference in any direction: that of :func:`analogical.relevance`, given the same features."""
+    adjusted_for: tuple[str, ...]
+    """Members of the deciding set on which too few rows agree. ``p_value`` is that of labels less their contribution;
+    the differences are not adjusted for them."""
     differences: tuple[Difference, ...]
     """For the reference and every other value, most frequent first; with two classes one label is followed, with very
     many the most frequent ones."""
@@ -191,7 +192,9 @@ class Audit(OfOneFeature):
         return 1 - self.confidence
 
     def significant(self) -> list[Difference]:
-        """The differences whose adjusted p-value is below the level."""
+        """The differences whose adjusted p-value is below the level, if that of all differences is."""
+        if not self.p_value < self.level:
+            return []
         return [d for d in self.differences if d.smallest_p < self.level and d.p_adjusted < self.level]
 
     def __len__(self) -> int:
@@ -286,7 +289,6 @@ def audit(
     differences = _differences(compared, against, others[:MAX_COMPARISONS], labels, confidence)
     return Audit(
         **compared.about(),
-        stand_ins=study.names_of(compared.given.stand_ins),
         classes=table.classes,
         reference=plain(table.columns[i].values[against]),
         n_rows=study.n_rows,
@@ -296,8 +298,9 @@ def audit(
         largest_context=largest_context(contexts),
         n_pairs=profile.n_pairs,
         n_changed=profile.n_changed,
-        noise_rate=EffectSums.of(contexts).noise_rate(),
+        noise_rate=EffectSums.of(contexts, class_scores(study.label_sizes)).noise_rate(),
         p_value=study.p_value(i, compared.given) if len(contexts) else math.nan,
+        adjusted_for=study.names_of(compared.given.adjusted_for),
         differences=differences,
         n_comparisons=len(others) * (1 if len(table.classes) == 2 else len(table.classes)),
         examples=evidence_of(compared, _examples(compared, limit, differences)),

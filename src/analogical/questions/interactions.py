@@ -21,7 +21,7 @@ from analogical.count.listing import find_squares
 from analogical.count.threads import n_threads_for
 from analogical.errors import InputError
 from analogical.estimate.interactions import SquareSums, noise_index, rank_pairs, sum_pairs
-from analogical.estimate.status import Status, decide_status
+from analogical.estimate.status import Status, decide_status, largest_negligible
 from analogical.estimate.tests import adjust_for_features
 from analogical.explain import GivenColumns
 from analogical.questions.evidence import ExampleRows, name_examples
@@ -308,7 +308,12 @@ def interactions(
         second=tuple(names[j] for _, j in pairs),
         status=tuple(
             decide_status(
-                is_constant=False, is_copy=context.same_as is not None, p_adjusted=p, high=end, level=1 - confidence
+                is_constant=False,
+                is_copy=context.same_as is not None,
+                p_adjusted=p,
+                high=end,
+                level=1 - confidence,
+                negligible=largest_negligible(study.label_sizes),
             )
             for context, p, end in zip(contexts, p_adjusted.tolist(), high.tolist(), strict=True)
         ),

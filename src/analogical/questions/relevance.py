@@ -12,14 +12,14 @@ from analogical._results import Result, entry_at, per_entry
 from analogical._types import Floats, Ints, Note, Positions
 from analogical.columns.encode import encode_table
 from analogical.columns.rules import ColumnOptions, Rules
-from analogical.estimate.sizes import Size
+from analogical.estimate.sizes import Size, class_scores
 from analogical.estimate.status import (
     LEVEL,
-    NEGLIGIBLE,
     PaperStatus,
     Status,
     ari_of,
     decide_status,
+    largest_negligible,
     order_features,
     paper_status_of,
     score_pairs,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
-    "NEGLIGIBLE",
     "Points",
     "Relevance",
     "Settings",
@@ -65,6 +64,9 @@ class Settings:
     """Whether rows came with frequencies."""
     searched_rows: int | None
     """Rows that the deciding set was chosen on; None if there is none."""
+    negligible: float
+    """Effect up to which a feature that is not significant may have the status none: a share of how often the labels of
+    two rows differ."""
     explained: float | None = None
     """Share of the uncertainty of the label that the deciding set explains; None if there is none."""
     n_groups: int | None = None
@@ -154,15 +156,16 @@ class Relevance(Result):
     """The values of the label."""
     n_rows: int
     deciding: tuple[str, ...]
-    """The deciding set: features that together predict the label, none of which is redundant."""
+    """The deciding set: features that are each significant given the others."""
     notes: tuple[Note, ...] = ()
     """What was done to the table before it was counted."""
     settings: Settings
     names: tuple[str, ...] = per_entry("name")
     """The features."""
     status: tuple[Status, ...] = per_entry()
-    """``"effect"`` (``p_adjusted`` at most 1 - confidence), ``"none"`` (not so, and ``effect_high`` at most 0.02),
-    ``"unclear"`` (neither), ``"same"`` (a copy: see ``same_as``) or ``"constant"``."""
+    """``"effect"`` (``p_adjusted`` at most 1 - confidence), ``"none"`` (not so, and neither ``effect_high`` nor the
+    clearest difference is above ``settings.negligible``), ``"unclear"`` (neither), ``"same"`` (a copy: see ``same_as``)
+    or ``"constant"``."""
     effect: Floats = per_entry()
     """How much the label shares differ between two values of the feature among rows that agree on the given features:
     half the squared distance of the shares, averaged over pairs of rows. With two classes its square root is the
@@ -173,17 +176,16 @@ class Relevance(Result):
     p_value: Floats = per_entry()
     """P-value of no effect given the other features; NaN where nothing is tested."""
     p_adjusted: Floats = per_entry()
-    """The same adjusted for the number of features: by the Benjamini-Hochberg method, and by Holm's, which is stricter,
-    for features that the search for the deciding set did not choose."""
+    """The same adjusted for the number of features, by Holm's method."""
     points: tuple[Points | None, ...] = per_entry()
     """The direction: how much more often the label occurs with one value than with another. For numbers the highest
     vs. the lowest bin, otherwise the clearest difference from the most frequent value."""
     given: tuple[tuple[str, ...], ...] = per_entry()
     """For each feature the features on which compared rows agree."""
+    adjusted_for: tuple[tuple[str, ...], ...] = per_entry()
+    """For each feature further members of the explanation, whose contribution is subtracted from the label."""
     same_as: tuple[str | None, ...] = per_entry()
     """For each feature the given feature that it copies: no test can distinguish the two."""
-    stand_ins: tuple[tuple[str, ...], ...] = per_entry()
-    """For each member of the deciding set the features that would predict nearly as well in its place."""
     index: Floats = per_entry()
     """Share of the compared pairs whose labels differ; NaN without pairs."""
     noise_rate: Floats = per_entry()
@@ -249,9 +251,9 @@ def relevance(
 ) -> Relevance:
     """Relevance of every feature for the label, given the others.
 
-    First finds the *deciding set*: features that together predict the label, none of which is redundant. Then compares
-    rows that agree on it and differ on one feature: if their labels differ more often than those of equal rows, that
-    feature has an effect.
+    First finds the *deciding set*: features that are each significant given the others. Then compares rows that agree
+    on it and differ on one feature: if their labels differ more often than those of equal rows, that feature has an
+    effect. Members on which too few rows agree are subtracted from the label instead of held fixed.
 
     Parameters
     ----------
@@ -320,6 +322,7 @@ def settings_of(study: Study, given: Asked, confidence: float) -> Settings:
         duplicates=study.duplicates,
         weighted=study.table.is_weighted,
         searched_rows=study.sample.rows.n_rows if given == "auto" else None,
+        negligible=largest_negligible(study.label_sizes),
         engine=study.table.engine,
         backend=study.table.backend,
     )
@@ -338,9 +341,9 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
     compared, points = np.zeros(study.n_features, np.int64), list[Points | None]([None] * study.n_features)
     testable = [i for i, context in enumerate(contexts) if context.same_as is None and table.n_values[i] > 1]
     show = progress_line("comparing rows") if progress else None
-    sizes = study.sizes([contexts[i].item(i) for i in testable], settings.confidence)
-    for n_done, ((i, given), size) in enumerate(sizes, 1):
-        tested = study.tested(i, given)
+    sizes = study.sizes({i: contexts[i] for i in testable}, settings.confidence)
+    for n_done, (i, size) in enumerate(sizes, 1):
+        tested = study.tested(i, contexts[i].columns)
         if tested is not None and size is not None:
             if study.duplicates == "count":
                 p_value[i] = study.p_value(i, contexts[i])
@@ -362,8 +365,9 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
                 is_constant=bool(table.n_values[i] == 1),
                 is_copy=context.same_as is not None,
                 p_adjusted=float(p_adjusted[i]),
-                high=float(effect_high[i]),
+                high=max(float(effect_high[i]), _clear_effect(points[i])),
                 level=level,
+                negligible=settings.negligible,
             )
             for i, context in enumerate(contexts)
         ),
@@ -374,8 +378,8 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
         p_adjusted=p_adjusted,
         points=tuple(points),
         given=tuple(study.names_of(context.columns) for context in contexts),
+        adjusted_for=tuple(study.names_of(context.adjusted_for) for context in contexts),
         same_as=tuple(study.name_of(context.same_as) for context in contexts),
-        stand_ins=tuple(study.names_of(context.stand_ins) for context in contexts),
         deciding=study.names_of(deciding),
         index=index,
         noise_rate=noise_rate,
@@ -391,6 +395,13 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
         settings=replace(settings, explained=explained, n_groups=study.n_groups),
         notes=study.search_notes if settings.given == "auto" else study.notes,
     )
+
+
+def _clear_effect(points: Points | None) -> float:
+    """The largest effect of the value with the clearest difference, if it differs; other values may dilute it."""
+    if points is None or points.low <= 0 <= points.high:
+        return 0.0
+    return max(points.low**2, points.high**2) / 10_000
 
 
 def _points(study: Study, feature: int, size: Size, confidence: float) -> Points | None:
@@ -410,11 +421,13 @@ def _points(study: Study, feature: int, size: Size, confidence: float) -> Points
         n_rows = study.value_sizes(feature)
         most_frequent = max(values, key=lambda v: int(n_rows[v]))
         twos = [(most_frequent, v) for v in values if size.values[v] != size.values[most_frequent]]
-    clearest = size.clearest_difference(twos, range(len(classes)) if len(classes) > 2 else [1])
+    scores = class_scores(study.label_sizes)
+    columns = np.flatnonzero(scores.sum(axis=0) == 1).tolist()  # not the rarest of many classes, which share a column
+    clearest = size.clearest_difference(twos, columns if len(classes) > 2 else [1])
     if clearest is None:
         return None
     value, against = study.table.named(feature, [clearest.value, clearest.against])
-    return Points(value, against, classes[clearest.label], *clearest.points(confidence))
+    return Points(value, against, classes[int(scores[:, clearest.column].argmax())], *clearest.points(confidence))
 
 
 def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:

@@ -138,7 +138,6 @@ class Report(Result):
         shares = [panel.n_compared / ranked.n_rows for panel in self.panels if panel.n_compared]
         applies = {
             "unclear": "unclear" in ranked.status,
-            "stand-ins": any(ranked.stand_ins),
             "copies": "same" in ranked.status,
             "few-compared": bool(shares) and float(np.median(shares)) < 0.5,  # most panels, less than half of the rows
             "leak": any(note.kind == "leak" for note in ranked.notes),

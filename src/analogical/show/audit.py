@@ -20,7 +20,7 @@ from analogical.show.words import (
     LONG_NAME,
     count_left_out,
     counted,
-    list_all,
+    list_first,
     marked,
     number,
     p_value,
@@ -42,18 +42,25 @@ def view_audit(result: Audit) -> View:
         f" ({percent(result.n_compared / result.n_rows)}) have a partner with another {feature} among"
         f" {agreeing_on(result.given)}."
     )
-    replaced = (
-        f"{list_all(result.stand_ins)} could replace {feature} in the deciding set, and {feature} is not significant"
-        f" given {verb(result.stand_ins, 'it', 'them')}: the data do not show which of them matters."
-    )
     return View(
         headline=_conclude(result),
         tables=(_difference_table(result),) if result.differences else (),
-        lines=(*((compared, *([replaced] if result.stand_ins else [])) if result.n_pairs else ()), NOT_CAUSES),
+        lines=(compared, *_say_adjusted(result), NOT_CAUSES) if result.n_pairs else (NOT_CAUSES,),
         examples=pair_blocks(result.examples),
         about=(counted(result.n_rows, "row"),),
         explanation=tuple(_explain(result)) if result.n_pairs else (),
     )
+
+
+def _say_adjusted(result: Audit) -> list[str]:
+    """Which members of the deciding set are not held fixed."""
+    if not result.adjusted_for:
+        return []
+    names = list_first(result.adjusted_for, 4)
+    return [
+        f"Too few rows agree on {names} too: the p-value of all differences ({p_words(result.p_value)}) subtracts"
+        f" {verb(result.adjusted_for, 'it', 'them')} from the label; the differences do not."
+    ]
 
 
 def _conclude(result: Audit) -> str:
@@ -74,7 +81,7 @@ def _conclude(result: Audit) -> str:
     more, less = (b, a) if largest.difference > 0 else (a, b)
     by = f"{100 * abs(largest.difference):.1f} points more frequent with {more} than with {less}"
     if len(result.differences) == 1:
-        return f"{label} = {quoted(largest.label, 20)} is {by}."
+        return f"{label} = {quoted(largest.label, 20)} is {by} ({p_words(result.p_value)})."
     return (
         f"{len(significant):,} of {counted(len(result.differences), 'difference')} of {label} by {feature}"
         f" {verb(significant, 'is', 'are')} significant; the largest: {quoted(largest.label, 20)} is {by}."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from analogical._types import Floats
-from analogical.questions.relevance import NEGLIGIBLE, Points, Relevance, Status
+from analogical.questions.relevance import Points, Relevance, Settings, Status
 from analogical.show.notes import leaks_of
 from analogical.show.views import Cell, Column, Marks, Tone, View, number_column, tabulate, text_column
 from analogical.show.words import (
@@ -15,7 +15,6 @@ from analogical.show.words import (
     counted,
     in_points,
     interaction_points,
-    list_all,
     list_first,
     marked,
     number,
@@ -206,7 +205,7 @@ def _explain(result: Relevance) -> Iterator[str]:
     )
     yield (
         f"{assumed(result.settings.n_groups)} p is adjusted for {counted(len(result.names), 'feature')}"
-        f" (Benjamini-Hochberg; Holm outside the deciding set). {NOT_ADJUSTED}"
+        f" (Holm). {NOT_ADJUSTED}"
     )
     yield NOT_CAUSES
 
@@ -227,16 +226,13 @@ def explain_statuses(result: Relevance) -> Iterator[str]:
             f"Upper bounds ({named(bounds)}): no rows repeat, so noise cannot be estimated, and the effect is at most"
             " the index."
         )
-    replaced = [i for i in order if status[i] == "unclear" and result.stand_ins[i]]
-    if replaced:
-        pairs = [f"{shown(result.names[i])} (or {list_all(result.stand_ins[i], 'or')})" for i in replaced]
-        yield f"unclear, because other features could replace them: {list_first(pairs, FEW_NAMES)}."
     for known, words in STATUSES.items():
-        others = [i for i in order if status[i] == known and known != "effect" and i not in replaced]
+        others = [i for i in order if status[i] == known and known != "effect"]
         of = ["" if result.same_as[i] is None else f" of {shown(result.same_as[i])}" for i in others]
         if others:
             texts = [f"{shown(result.names[i])}{copied}" for i, copied in zip(others, of, strict=True)]
-            yield f"{known}: {words.meaning} ({list_first(texts, FEW_NAMES)})."
+            meaning = words.meaning.format(small=small_size(result.settings))
+            yield f"{known}: {meaning} ({list_first(texts, FEW_NAMES)})."
     tested = [i for i in order if status[i] not in ("same", "constant")]
     if without := [i for i in tested if result.compared[i] == 0]:
         yield (
@@ -246,9 +242,10 @@ def explain_statuses(result: Relevance) -> Iterator[str]:
     if untested := [i for i in tested if result.compared[i] and math.isnan(result.p_value[i])]:
         yield f"No p ({named(untested)}): the labels of compared rows never differ, so there is nothing to test."
     if thin := [i for i in tested if set(result.given[i]) < set(result.deciding) - {result.names[i]}]:
+        rest = "; the rest is subtracted from the label" if all(result.adjusted_for[i] for i in thin) else ""
         yield (
             f"{counted(len(thin), 'feature')} {verb(thin, 'was', 'were')} compared given a part of the deciding set,"
-            f" because too few rows agree on all of it ({named(thin)})."
+            f" because too few rows agree on all of it{rest} ({named(thin)})."
         )
 
 
@@ -262,15 +259,14 @@ class StatusWords(NamedTuple):
     meaning: str
 
 
-SMALL = f"{in_points(points_of(NEGLIGIBLE))} points"
 STATUSES: dict[Status, StatusWords] = {
     "effect": StatusWords("good", "significant"),
-    "unclear": StatusWords("plain", f"not significant, but an effect of {SMALL} or more is not ruled out"),
-    "none": StatusWords("muted", f"not significant, and the interval ends at or below {SMALL}"),
+    "unclear": StatusWords("plain", "not significant, but an effect of {small} or more is not ruled out"),
+    "none": StatusWords("muted", "not significant, and the interval ends at or below {small}"),
     "same": StatusWords("muted", "a copy of another feature; no test can distinguish the two"),
     "constant": StatusWords("muted", "one value only"),
 }
-"""The status of a feature, or of a pair of features."""
+"""The status of a feature, or of a pair of features; ``{small}`` is the largest negligible size."""
 PAPER_STATUSES = {
     "relevant": "some pair changed its label",
     "irrelevant": "there are pairs, and none changed its label",
@@ -282,6 +278,11 @@ MIXED = "the direction depends on other features"
 NOT_CAUSES = "Differences are associations given the recorded features, not causes."
 NOT_ADJUSTED = "Intervals are not adjusted: one may exclude 0 beside a p that is not significant."
 ROW_NAMES = "Rows have the names of the dataframe, or numbers from 0."
+
+
+def small_size(settings: Settings) -> str:
+    """The size up to which a feature may have none, in words."""
+    return f"{in_points(points_of(settings.negligible))} points"
 
 
 def status_cell(status: Status) -> Cell:

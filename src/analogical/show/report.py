@@ -23,7 +23,6 @@ from analogical.show.notes import describe_notes, leaks_of, warnings_of
 from analogical.show.relevance import (
     MIXED,
     ROW_NAMES,
-    SMALL,
     agreeing_on,
     assumed,
     describe_direction,
@@ -31,6 +30,7 @@ from analogical.show.relevance import (
     has_direction,
     held_fixed,
     say_effects,
+    small_size,
     view_relevance,
 )
 from analogical.show.selection import view_redundancies, view_selection
@@ -81,7 +81,7 @@ def _verdict(report: Report) -> str:
     names = ranked.with_status("effect")
     if not names:
         ruled_out = all(status in ("none", "constant") for status in ranked.status)
-        rest = f"No interval exceeds {SMALL}." if ruled_out else "Not all effects are ruled out."
+        rest = f"No interval exceeds {small_size(ranked.settings)}." if ruled_out else "Not all effects are ruled out."
         return f"{say_effects(ranked)} {rest}"
     i = ranked.names.index(names[0])
     points = ranked.points[i]
@@ -97,20 +97,17 @@ def _reasons(report: Report) -> list[str]:
     if report.answer == "no":
         return ["No feature is significant, and no effect is ruled out: there are too few rows."]
     unclear, copies, leaks = ranked.with_status("unclear"), ranked.with_status("same"), leaks_of(ranked.notes)
-    replaced = [name for name in ranked.ranking() if ranked.stand_ins[ranked.names.index(name)]]
     shares = [panel.n_compared / ranked.n_rows for panel in report.panels if panel.n_compared] or [0.0]
     known = verb(leaks, "alone predicts nearly all labels: is it", "each predict nearly all labels alone: are they")
     doubts = {
         "unclear": f"{list_first(unclear)} {verb(unclear, 'is', 'are')} unclear: not significant, but not ruled out.",
-        "stand-ins": f"Other features could replace {list_first(replaced)}: the data hardly show which of them"
-        " matters.",
         "copies": f"{list_first(copies)} {verb(copies, 'carries', 'carry')} the same information as another feature; no"
         " test can distinguish them.",
         "few-compared": f"Many rows have no partner: {percent(min(shares))} to {percent(max(shares))} of all rows are"
         " compared, depending on the feature.",
         "leak": f"{list_first(leaks)} {known} known before the label?",
     }
-    basis = [("effect", "a significant effect"), ("none", f"no effect of more than {SMALL}")]
+    basis = [("effect", "a significant effect"), ("none", f"no effect of more than {small_size(ranked.settings)}")]
     return [
         *(
             f"{counted(n, 'feature has', 'features have')} {what}."
@@ -201,18 +198,9 @@ def _stacked(report: Report, sizes: Sequence[int], total: int | None = None) -> 
 
 
 def _same(report: Report) -> list[View]:
-    """Stand-ins and redundant columns."""
-    ranked, view = report.relevance, view_redundancies(report.redundancies)
-    stand_ins = _listed(
-        "Stand-ins: the data hardly show which of them matters",
-        (
-            f"{shown(ranked.names[i], LONG_NAME)} could be replaced by {list_all(ranked.stand_ins[i], 'or')}."
-            for i in ranked.order().tolist()
-            if ranked.stand_ins[i]
-        ),
-        8,
-    )
-    tables = *stand_ins, *(replace(table, title="Redundant columns") for table in view.tables)
+    """Redundant columns."""
+    view = view_redundancies(report.redundancies)
+    tables = tuple(replace(table, title="Redundant columns") for table in view.tables)
     return [replace(view, headline="", tables=tables)] if tables else []
 
 
