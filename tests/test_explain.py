@@ -38,7 +38,7 @@ def overflow():
 
 @pytest.fixture(scope="module")
 def mixed():
-    codes, y, _ = exclusive_or_beside(5_000, 4, 6)
+    codes, y, _ = exclusive_or_beside(2_500, 4, 8)
     return Study(codes, y)
 
 
@@ -101,10 +101,10 @@ def test_a_member_that_says_nothing_beside_the_others_leaves():
 
 def test_parts_go_with_their_members(mixed):
     explanation = type(mixed.explanation)(mixed, mixed.total_rows)
-    explanation.columns = [c for c in explanation.columns if c not in (0, 1)] + [8, 0, 1]
-    explanation.parts = [(0, 1), (1, 8)]
+    explanation.columns = [c for c in explanation.columns if c not in (0, 1)] + [11, 0, 1]
+    explanation.parts = [(0, 1), (1, 11)]
     explanation._prune()
-    assert sorted(explanation.features) == list(range(8))
+    assert sorted(explanation.features) == list(range(10))
     assert explanation.parts == [(0, 1)]
 
 
@@ -130,7 +130,44 @@ def test_noise_of_p_below_a_twentieth_does_not_join():
     alone = np.array([study.tested(f, ()).p_value for f in range(30)])
     assert (alone <= 0.05).sum() >= 1
     assert alone.min() * 30 > 0.05
-    assert study.explanation.columns == []
+    explanation = study.explanation
+    assert explanation.columns == []
+    explanation._extend()
+    assert explanation.columns == []
+
+
+def test_p_values_count_all_features_that_vary(monkeypatch):
+    """Features that are not tried have 1, so that Holm's method counts them; constants have none."""
+    rng = np.random.default_rng(5)
+    codes, y = rng.integers(0, 2, (300, 6)), rng.integers(0, 2, 300)
+    codes[:, 4] = 1
+    monkeypatch.setattr("analogical.explain.MOST_TRIED", 2)
+    explanation = Study(codes, y).explanation
+    gains = explanation.decider.further([])
+    assert explanation._tried() == sorted([0, 1, 2, 3, 5], key=lambda f: -gains[f])[:2]
+    p = explanation._p_values([0])
+    assert p[[1, 2, 3, 5]].tolist() == [1.0] * 4
+    assert np.isnan(p[4])
+    assert p[0] == explanation.study.tested(0, ()).p_value
+
+
+@pytest.mark.parametrize(("p", "joins"), [(0.04, False), (0.05 / 44, False), (0.05 / 46, True)])
+def test_a_pair_joins_if_one_of_it_is_significant_among_all_pairs(monkeypatch, p, joins):
+    """Ten features have 45 pairs."""
+    codes, y, _ = exclusive_or_beside(1_000, 0, 4)
+    codes[:, 2:6] = np.random.default_rng(0).integers(0, 2, (1_000, 4))
+    explanation = Study(codes, y).explanation
+    explanation.columns, explanation.parts, explanation._voted = [], [], [0]
+
+    def known(part):
+        found = np.ones(10)
+        found[part[0]] = p
+        return found
+
+    monkeypatch.setattr(explanation, "_p_values", known)
+    assert explanation._add_pair() is joins
+    assert explanation.parts == ([(0, 1)] if joins else [])
+    assert sorted(explanation.columns) == ([0, 1] if joins else [])
 
 
 # ---------------------------------------------------------------- what is held, and what is subtracted
@@ -151,10 +188,8 @@ def test_what_is_held_and_what_is_subtracted_are_all_other_members(study):
         if not given.adjusted_for:
             assert given.terms == ()
             continue
-        assert all(feature not in term for term in given.terms)
-        singles = {term[0] for term in given.terms if len(term) == 1}
-        assert singles == members - {feature}
-        assert {t for t in given.terms if len(t) > 1} == {part for part in explanation.parts if feature not in part}
+        assert {term[0] for term in given.terms if len(term) == 1} == members  # those of the feature are left out later
+        assert {term for term in given.terms if len(term) > 1} == set(explanation.parts)
 
 
 def test_partners_are_held_and_not_subtracted(mixed):
@@ -184,7 +219,7 @@ def test_something_is_subtracted_only_where_there_is_no_room(study):
             columns = np.column_stack([study.codes(c) for c in [*held, column_of[other]]])
             assert len(np.unique(columns, axis=0)) * 3 > study.n_rows
             assert np.prod(n_values[[*held, column_of[other]]]) * 3 > study.n_rows
-    assert some or study.n_features == 12
+    assert some
 
 
 def test_members_that_say_most_about_a_feature_are_held_first(overflow):
@@ -204,7 +239,7 @@ def test_the_p_value_is_that_of_what_the_others_leave_in_contexts_of_those_held(
     from scipy.stats import chi2
 
     given = overflow.explanation.given_of(2)
-    left = overflow.left(given.terms)[0][:, 0]
+    left = overflow.left(tuple(term for term in given.terms if 2 not in term)).scores[:, 0]
     context = pd.factorize(pd.MultiIndex.from_arrays([overflow.codes(c) for c in sorted(given.columns)]))[0]
     labels, values = overflow.rows.labels, overflow.rows.codes[:, 2]
     sizes = np.bincount(values)
@@ -286,6 +321,5 @@ def test_more_than_20_000_rows_are_explained_on_a_part_and_tested_on_all():
     assert sorted(study.explanation.features) == list(range(9))
     given = study.given_of(0, "auto")
     assert given.adjusted_for
-    left, _ = study.left(given.terms)
-    assert len(left) == 24_000
+    assert len(study.left(given.terms).scores) == 24_000
     assert study.p_value(0, given) < study.sample.p_value(0, given)
