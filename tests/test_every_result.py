@@ -264,7 +264,7 @@ def test_views_have_one_shape(result):
 
 
 def test_view_of_a_relevance():
-    result = relevance(FRAME, "label", ignore=["town"])
+    result = relevance(FRAME, "label", ignore=["town"], given="all")
     view = view_of(result)
     assert view.headline == "3 of 3 features have a significant effect on 'label'."
     assert view.about == ("24 rows", "3 features")

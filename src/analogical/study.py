@@ -566,7 +566,8 @@ class Study:
 
     def copied(self, feature: int, columns: Sequence[int]) -> int | None:
         """The feature among those of some columns that a feature copies, if there is one."""
-        left = {c: self.entropy_left(feature, c) for c in columns if int(self.owner[c]) != feature}
+        own = self.owner[list(columns)].tolist()  # a number may be a member in other bins than a copy of it has
+        left = {c: self.entropy_left(feature, c) for c in (*columns, *own) if int(self.owner[c]) != feature}
         least = min(left, key=lambda c: left[c], default=None)
         return int(self.owner[least]) if least is not None and left[least] <= COPY else None
 

@@ -431,9 +431,8 @@ def test_several_features_are_tested_as_each_alone():
     alone = [p_values_of(stack, scores, [rank])[0] for (stack, scores), rank in zip(parts, ranks, strict=True)]
     stack = Stack.of([stack.contexts for stack, _ in parts])
     trends = tests_module._trends(tests_module._Sums.of(stack, parts[0][1]), ranks)
-    assert trends.tolist() == pytest.approx(
-        [four(*part, r)[3] for part, r in zip(parts, ranks, strict=True)], nan_ok=True
-    )
+    of_each = [four(*part, rank)[3] for part, rank in zip(parts, ranks, strict=True)]
+    assert trends.tolist() == pytest.approx(of_each, nan_ok=True)
     assert p_values_of(stack, parts[0][1], ranks).tolist() == pytest.approx(alone, nan_ok=True)
     assert p_values_of(*parts[0], [None])[0] != pytest.approx(alone[0])
     assert max(alone) < 1
@@ -463,12 +462,8 @@ def test_rare_cells_of_classes_have_the_p_values_of_all_assignments(seed, n_labe
             seen = int(((labels == k) & (values == v)).sum())
             chance = {x: np.mean(counts == x) for x in np.unique(counts)}
             if len(chance) > 1:
-                cells.append(
-                    tuple(
-                        sum(q for q in chance.values() if q <= limit + 1e-9)
-                        for limit in (chance[seen], min(chance.values()))
-                    )
-                )
+                limits = chance[seen], min(chance.values())
+                cells.append([sum(q for q in chance.values() if q <= limit + 1e-9) for limit in limits])
     expected = min((min(1.0, p * sum(m <= p + 1e-9 for _, m in cells)) for p, _ in cells), default=math.nan)
     together, apart, *_ = four(*classed(np.column_stack([values, context]), labels))
     assert math.isnan(together)
@@ -513,6 +508,28 @@ def test_the_sum_of_a_rare_value_of_numbers_is_compared_with_all_draws(seed):
     n_draws = 500 if exact > 0.06 else 10_000
     # two values with the same sum, of which the larger is drawn: twice its p-value
     assert apart / 2 == pytest.approx(exact, abs=4 * (exact * (1 - exact) / n_draws) ** 0.5 + 2 / n_draws)
+
+
+def test_of_several_rare_values_the_largest_sum_is_drawn():
+    """Four values of one to three rows; by standard deviations of all assignments the second one is farthest."""
+    rng = np.random.default_rng(2)
+    context, values = np.repeat([0, 1], [8, 7]), np.array([0, 0, 0, 0, 1, 2, 3, 3, 0, 0, 0, 0, 1, 2, 3])
+    scores = rng.normal(size=15)
+    scores[[4, 12]] += 2.5
+    off = off_mean(context, scores)
+    z = []
+    for v in range(4):
+        m = [np.sum((values == v) & (context == c)) for c in (0, 1)]
+        squares = [(off[context == c] ** 2).sum() for c in (0, 1)]
+        variance = sum(k * (n - k) / (n * (n - 1)) * q for k, n, q in zip(m, (8, 7), squares, strict=True))
+        z.append(abs(off[values == v].sum()) / variance**0.5)
+    stack, table = left_over(context, values, scores)
+    assert tests_module._Sums.of(stack, table).values.z == pytest.approx(z)
+    assert np.argmax(z) == 1
+    sums = np.array([off[i] + off[j] for i in range(8) for j in range(8, 15)])
+    exact = np.mean(np.abs(sums) >= abs(off[values == 1].sum()) - 1e-9)
+    assert exact < 0.06
+    assert four(stack, table)[1] / 4 == pytest.approx(exact, rel=0.25)
 
 
 def test_draws_with_replacement_from_a_large_context_have_the_variance_of_draws_without():

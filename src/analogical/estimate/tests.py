@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from analogical._types import Bools, Floats, Ints, Positions
+from analogical._types import Floats, Ints, Positions
 from analogical.count.contexts import Contexts, Stack
 from analogical.estimate.permutations import PValue, distribution_of_contexts, smallest_of
 
@@ -242,7 +242,8 @@ def _with_room(room: Floats, n_rows: Floats, enough: float) -> tuple[Positions, 
     """
     total = room.sum(axis=0)
     nothing: Positions = np.zeros(0, np.intp)
-    best, most = (nothing, nothing, np.zeros((0, 0))), 0
+    best: tuple[Positions, Positions, Floats] = nothing, nothing, np.zeros((0, 0))
+    most = 0
     for n_scores in range(1, room.shape[1] + 1):
         columns = _largest(total, n_scores)
         if len(columns) != n_scores:
@@ -256,7 +257,8 @@ def _with_room(room: Floats, n_rows: Floats, enough: float) -> tuple[Positions, 
         if n_cells > most:
             of_values = _freed(n_rows[kept]) if is_rest_small else np.eye(len(kept))
             of_scores = _freed(total[columns]) if is_part else np.eye(n_scores)
-            best, most = (kept, columns, np.kron(of_values, of_scores)), n_cells
+            summed: Floats = np.kron(of_values, of_scores).astype(np.float64)
+            best, most = (kept, columns, summed), n_cells
     return best
 
 
@@ -265,7 +267,7 @@ def _freed(sizes: Floats) -> Floats:
     return np.eye(len(sizes)) - np.outer(sizes / sizes.sum(), np.ones(len(sizes)))
 
 
-def _largest(sizes: Floats, limit: int) -> Positions:
+def _largest(sizes: Floats | Ints, limit: int) -> Positions:
     """The largest ones, in their order; of equal ones all, or none if these are more than three times the limit."""
     if len(sizes) <= limit:
         return np.arange(len(sizes))
@@ -320,8 +322,8 @@ def _rare_classes(contexts: Contexts, scores: Scores, codes: Ints, cells: Ints) 
             table = np.array([contexts.n_rows[c], parts.sizes[own], of_label[c], contexts.times[c], of_both[own]])
             key = table.tobytes()
             if key not in known:
-                *margins, times, both = table
-                known[key] = distribution_of_contexts(*margins, times).p_value(int(times @ both))
+                n, a, b, times, both = table
+                known[key] = distribution_of_contexts(n, a, b, times).p_value(int(times @ both))
             found.append(known[key])
     return smallest_of(found).p
 
@@ -428,7 +430,7 @@ def _second_moment(n: Floats, k: Floats, inverse: Floats, apart: Floats, product
     def ratio(numerator: Floats, n_rows: int) -> Floats:
         """The mean over all choices of this many distinct rows; 0 where there are not so many."""
         choices = np.prod([n - i for i in range(n_rows)], axis=0)
-        return np.divide(numerator, choices, out=np.zeros_like(n), where=choices > 0.5)
+        return np.asarray(np.divide(numerator, choices, out=np.zeros_like(n), where=choices > 0.5))
 
     same, two, two_crossed = ratio(fourth, 1), ratio(apart - fourth, 2), ratio(product - fourth, 2)
     three_and_one = ratio(-fourth, 2)
@@ -489,7 +491,7 @@ def ranks_of(sizes: Ints, has_missing: bool) -> Floats:
     """Share of the rows below the middle of each bin of a number, one half for missing cells, which come last."""
     numbers = sizes[:-1] if has_missing else sizes
     middle = (np.cumsum(numbers) - numbers / 2) / max(int(numbers.sum()), 1)
-    return np.append(middle, 0.5) if has_missing else middle
+    return np.asarray(np.append(middle, 0.5) if has_missing else middle, np.float64)
 
 
 def combine(p_values: Iterable[float]) -> float:
