@@ -222,6 +222,8 @@ def test_a_value_of_two_units_is_hardly_judged_by_them(n_groups):
     x = (unit < 2).astype(int)
     p = p_of(x[:, None], x, unit, (0,))
     assert math.isnan(p) if n_groups == 50 else p >= 1 / comb(8, 2) - 1e-12
+    if n_groups == 50:  # two units are about four effective ones
+        assert math.isnan(p_of(x[:, None], unit % 2, unit, (0,)))
 
 
 def test_a_unit_alone_in_its_contexts_says_nothing():
@@ -285,7 +287,7 @@ def exclusive_or(rng, *, n_groups, rows_each, points, fixed):
 
 @pytest.mark.parametrize("fixed", [(False, False), (False, True), (True, False), (True, True)])
 def test_an_exclusive_or_is_found_where_no_two_rows_of_a_unit_can_be_compared(fixed):
-    """30 units of two rows: 83 to 100 % of the tables; nothing was detected by comparing rows within units."""
+    """30 units of two rows: 92 to 100 % of the tables; nothing was detected by comparing rows within units."""
     rng = np.random.default_rng(8)
     tables = [exclusive_or(rng, n_groups=30, rows_each=2, points=80, fixed=fixed) for _ in range(20)]
     assert np.mean([p_of(*table, (0, 1)) <= 0.05 for table in tables]) >= 0.7
