@@ -379,7 +379,9 @@ class Study:
         """P-value of a feature given some columns and less others; NaN if it cannot be tested."""
         if self.group_column is not None:
             columns = [feature, *sorted(given.columns), self.group_column]
-            return self.once(("p-value", *columns), lambda: group_p_value(self.rows_of(columns)))
+            question = "p-value", *columns, given.terms
+            scores = self.left(given.terms, feature).scores if given.terms else None
+            return self.once(question, lambda: group_p_value(self.rows_of(columns), scores))
         if not given.adjusted_for:
             tested = self.tested(feature, given.columns)
             return math.nan if tested is None else tested.p_value

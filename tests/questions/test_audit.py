@@ -549,7 +549,7 @@ def test_repeated_measurements_keep_their_power():
     assert found.p_value < 1e-4
     assert found.difference_low > 0.1
     assert result.finding == "direction"
-    assert "tests within and between groups" in all_said(result)
+    assert "score test of groups" in all_said(result)
 
 
 def test_too_few_groups_for_a_difference_say_so():

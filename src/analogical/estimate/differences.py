@@ -70,7 +70,7 @@ class PairedDifference:
     odds_high: float
     p_value: float
     """Exact Cochran-Mantel-Haenszel test: probability of a deviation at least this large, in either direction, if
-    the feature has no effect. With groups the tests within and between groups; NaN if there are too few groups."""
+    the feature has no effect. With groups the score test of groups; NaN if there are too few groups."""
     smallest_p: float
     """The smallest p-value that is possible with these rows; NaN if ``p_value`` is."""
     p_homogeneity: float

@@ -32,7 +32,7 @@ import numpy as np
 
 from analogical._types import Floats, Ints, Positions
 from analogical.count.contexts import Contexts, Stack
-from analogical.estimate.permutations import PValue, distribution_of_contexts, smallest_of
+from analogical.estimate.permutations import PValue, distribution_of_contexts, pearson_tail, smallest_of
 
 __all__ = ["Scores", "Tested", "adjust_for_features", "combine", "p_values_of", "ranks_of", "test_stack"]
 
@@ -47,6 +47,9 @@ MOST_KINDS = 8
 DRAWS = (500, 10_000, 200_000)
 """Random draws of the scores of a rare value: more if fewer than ``SEEN`` of the first ones are as extreme."""
 SEEN = 20
+MOST_DRAWN = 30
+"""Rows of a rare value up to which its scores are drawn; the sum of more has Pearson's type III distribution, with the
+three moments of all draws."""
 MOST_SHUFFLED = 500
 """Rows of a context up to which draws are without replacement, whatever the number drawn: time."""
 ROUNDING = 1e-9
@@ -338,12 +341,14 @@ class _Pools:
     """Rows of the value in each context."""
     observed: Floats
     variance: Floats
+    third: Floats
+    """The third central moments of the sums."""
 
     @classmethod
     def of(cls, contexts: Contexts, scores: Floats, value: int) -> "_Pools":
         """The contexts that hold a value."""
         bounds, pools = np.append(contexts.starts, len(contexts.sizes)), list[tuple[list[float], int, Floats]]()
-        observed, variance = np.zeros((2, scores.shape[1]))
+        observed, variance, third = np.zeros((3, scores.shape[1]))
         for c in np.unique(contexts.owner[contexts.values == value]).tolist():
             cells = slice(bounds[c], bounds[c + 1])
             pool = np.repeat(scores[contexts.labels[cells]], contexts.sizes[cells], axis=0)
@@ -351,11 +356,13 @@ class _Pools:
             pool = pool - pool.mean(axis=0)
             n, m = len(pool), int(is_mine.sum())
             observed += pool[is_mine].sum(axis=0)
-            variance += m * (n - m) / (n * max(n - 1, 1)) * (pool**2).sum(axis=0)
+            share = m * (n - m) / (n * max(n - 1, 1))
+            variance += share * (pool**2).sum(axis=0)
+            third += share * (n - 2 * m) / max(n - 2, 1) * (pool**3).sum(axis=0)
             pool = pool[np.lexsort(np.round(pool.T, 9))]
             pools.append(([n, m, *np.round(pool[:, 0], 9).tolist()], m, pool))
         pools.sort(key=lambda one: one[0])
-        return cls([pool for _, _, pool in pools], [m for _, m, _ in pools], observed, variance)
+        return cls([pool for _, _, pool in pools], [m for _, m, _ in pools], observed, variance, third)
 
     def largest(self, sums: Floats) -> Any:
         """The largest of the sums, each divided by its standard deviation; over the last axis."""
@@ -363,7 +370,17 @@ class _Pools:
         return np.abs(np.divide(sums, scale, out=np.zeros_like(sums), where=scale > 0)).max(axis=-1)
 
     def p_value(self, excess: float) -> float:
-        """Share of draws that are at least as large, the observed one included."""
+        """By draws of few rows, the observed one included; of more rows by the tail of a skewed distribution."""
+        if sum(min(m, len(pool) - m) for m, pool in zip(self.n_drawn, self.pools, strict=True)) > MOST_DRAWN:
+            z, skewness = (
+                np.divide(sums, of, out=np.zeros_like(sums), where=of > 0)
+                for sums, of in (
+                    (np.abs(self.observed), np.sqrt(self.variance * excess)),
+                    (self.third, self.variance**1.5),
+                )
+            )
+            tails = (pearson_tail(a, b) + pearson_tail(a, -b) for a, b in zip(z, skewness, strict=True))
+            return min(min(tails) * len(z), 1.0)
         limit, rng = self.largest(self.observed) / math.sqrt(excess) * (1 - ROUNDING), np.random.default_rng(0)
         n_drawn = n_seen = 0
         for n_wanted in DRAWS:
