@@ -180,6 +180,42 @@ def test_a_member_stays_if_it_is_significant_among_all_features(monkeypatch, p, 
     assert explanation.parts == ([(0, 1)] if stays else [])
 
 
+def test_the_member_with_the_largest_p_value_leaves_first(monkeypatch):
+    """Without the last one the other is significant, and stays."""
+    rng = np.random.default_rng(0)
+    explanation = Study(rng.integers(0, 2, (300, 3)), rng.integers(0, 2, 300)).explanation
+    explanation.columns = [0, 1]
+    with_both, alone = np.array([0.1, 0.3, 1.0]), np.array([0.0, 1.0, 1.0])
+    monkeypatch.setattr(explanation, "_p_values", lambda _: with_both if 1 in explanation.columns else alone)
+    assert explanation._prune()
+    assert explanation.columns == [0]
+
+
+def test_members_that_left_make_room_for_others(monkeypatch):
+    """Members join and leave up to three times, and no longer than members leave."""
+    explain, calls = type(Study([[0], [1]] * 20, [0, 1] * 20).explanation), []
+    codes, y = np.random.default_rng(0).integers(0, 2, (2, 300, 3)), np.random.default_rng(1).integers(0, 2, 300)
+    for leaves, n_rounds in (([True, True, True, True], 3), ([True, False], 2), ([False], 1)):
+        calls.clear()
+        answers = iter(leaves)
+        monkeypatch.setattr(explain, "_extend", lambda _: calls.append("join"))
+        monkeypatch.setattr(explain, "_prune", lambda _, answers=answers: next(answers))
+        assert Study(codes[0], y).explanation.columns == []
+        assert len(calls) == n_rounds
+    calls.clear()
+    assert Study(codes[0], y, groups=np.arange(300) // 2).explanation.columns == []  # with groups none leaves
+    assert calls == ["join"]
+
+
+def test_copies_of_members_have_no_p_value_and_do_not_count():
+    X, y = with_neighbours(1_000, 0, 3)
+    explanation = Study(X.assign(copy=X["x1"]), y).explanation
+    p = explanation._p_values([6, 3])
+    assert np.isnan(p[6])
+    assert 0 < p[3] <= 1
+    assert np.isfinite(p[:6]).all()
+
+
 @pytest.mark.parametrize(("p", "joins"), [(0.04, False), (0.05 / 44, False), (0.05 / 46, True)])
 def test_a_pair_joins_if_one_of_it_is_significant_among_all_pairs(monkeypatch, p, joins):
     """Ten features have 45 pairs."""

@@ -30,7 +30,9 @@ def sizes_of(study, items):
     """The size of each item, many features at a time, each given one set of columns at a time."""
     found, left = {}, list(items)
     while left:
-        block = {item[0]: item for item in reversed(left)}
+        block = {}
+        for item in left:
+            block.setdefault(item[0], item)
         given = {feature: GivenColumns(columns) for feature, (_, columns) in block.items()}
         found.update((block[feature], size) for feature, size in study.sizes(given, 0.95))
         left = [item for item in left if item not in block.values()]
@@ -86,7 +88,7 @@ def test_contexts_of_eight_rows_each_are_not_many(n_rows, n_merged, monkeypatch)
     assert len(Study(rows, rows[:, 0]).contexts(0, (1,))) == n_merged
 
 
-def test_contexts_are_counted_once_and_tested_with_their_codes(monkeypatch):
+def test_contexts_are_counted_and_tested_once(monkeypatch):
     counted, tested = [], []
     test_stack = study_module.test_stack
 
@@ -95,9 +97,9 @@ def test_contexts_are_counted_once_and_tested_with_their_codes(monkeypatch):
             counted.extend(block)
             yield block, stack
 
-    def testing(stack, *sizes):
-        tested.append(stack.given is not None)
-        return test_stack(stack, *sizes)
+    def testing(stack, *more):
+        tested.append(stack.n_features)
+        return test_stack(stack, *more)
 
     for name in ("_count_given", "_count_alike"):
         count = getattr(Study, name)
@@ -110,7 +112,7 @@ def test_contexts_are_counted_once_and_tested_with_their_codes(monkeypatch):
             study.contexts(*item)
         answers(study, ITEMS[14])
     assert counted == ITEMS[14]
-    assert tested == [True] * 7 + [False] * 3
+    assert tested == [1] * 10
 
 
 def test_features_given_many_columns_are_counted_in_one_search(monkeypatch):
@@ -157,7 +159,7 @@ def test_the_rows_searched_know_their_units(monkeypatch):
     chosen = np.linspace(0, 399, 200).astype(int)
     assert sample.codes(sample.group_column).tolist() == units[chosen].tolist()
     expected = group_p_value(coded(np.column_stack([rows[:, :2], units])[chosen], labels[chosen]))
-    assert sample.p_value(0, (1,)) == pytest.approx(expected)
+    assert sample.p_value(0, GivenColumns((1,))) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("n_values", [1, 8, 9])
