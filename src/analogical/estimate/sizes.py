@@ -32,7 +32,7 @@ makes a variance robust to dyads, Aronow et al. 2015).
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise, product
 from statistics import NormalDist
@@ -309,6 +309,8 @@ class CommonDifference:
     """Standard error of ``squared`` without any difference."""
     largest: float = 1.0
     """The largest possible effect: 1 for classes."""
+    freedom: float = math.inf
+    """Of the variance between groups, by Satterthwaite: small if few groups contribute most of it."""
 
     def effect(self) -> float:
         """The common part of the effect, unbiased; may be negative."""
@@ -443,6 +445,7 @@ def common_differences(cells: _WeightedRows, scores: Floats, largest: float) -> 
     n_rows = of_value.sum(axis=1)[:, None]
     means = np.zeros((n_features, scores.shape[1], n_values))
     covariance = np.zeros((*means.shape, n_values))
+    moves: dict[int, Floats] = {}
     for k, column in enumerate(scores.T):
         score, ends = column[cells.label], np.array([column.min(), column.max()])
         is_share = bool(((column == 0) | (column == 1)).all())
@@ -467,11 +470,19 @@ def common_differences(cells: _WeightedRows, scores: Floats, largest: float) -> 
             meat = _meat(cells, t[:, None] * spread, mean_value)
         else:
             left = score - fitted[cells.context, cells.value]
-            meat = _meat_of_groups(cells, left, mean_value)[None]
+            of_group = _sums_of_groups(cells, cells.group, left, mean_value)
+            moves[k] = of_group @ inverse[0]
+            meat = (of_group.T @ of_group)[None]
         covariance[:, k] = inverse @ meat @ inverse
     pairs[:, np.arange(n_values), np.arange(n_values)] = 0.0
-    moments = *_moments(means, covariance, pairs, _weight_of(scores)), [largest] * n_features
-    return list(map(CommonDifference, means, covariance, pairs, *moments))
+    moments = _moments(means, covariance, pairs, _weight_of(scores))
+    found = list(map(CommonDifference, means, covariance, pairs, *moments, [largest] * n_features))
+    if moves:  # the variance of each group in the bias
+        parts = sum(
+            ((diagonals(pairs.sum(axis=2)) - pairs)[0] @ move.T * move.T).sum(axis=0) for move in moves.values()
+        )
+        found[0] = replace(found[0], freedom=float(parts.sum() ** 2 / max((parts**2).sum(), 1e-300)))
+    return found
 
 
 def _moments(means: Floats, covariance: Floats, pairs: Floats, weight: float) -> tuple[list[float], ...]:
@@ -565,7 +576,8 @@ def _combined(common: CommonDifference, whole: EffectSums, values: Ints, n_units
         # effective pairs it is at least the largest variance that as many independent pairs can have.
         variance, n_kish = whole.variance(n_units), max(whole.profile.n_effective, 0.5)
         index = whole.index()
-        variance = max(variance, index * (common.largest - index) / n_kish) if n_kish < MANY else variance
+        if n_kish < MANY and common.freedom == math.inf:  # groups may be as few
+            variance = max(variance, index * (common.largest - index) / n_kish)
         share = varies**2 / (varies**2 + variance)
         whole_low, whole_high = skewed_interval(whole.effect(), variance, quantile, common.largest)
         effect += share * varies
@@ -594,7 +606,7 @@ def measure_size_of_groups(rows: CodedRows, scores: Floats, confidence: float) -
     if math.isnan(common.bias):
         return Size(math.nan, math.nan, math.nan, common, values)
     n_groups = int(group.max()) + 1
-    quantile = float(stdtrit(max(n_groups - 1, 1), (1 + confidence) / 2))
+    quantile = float(stdtrit(max(common.freedom, 1.0), (1 + confidence) / 2))
     if whole.n_pairs:
         return _combined(common, whole, values, n_groups, quantile)
     return Size(common.effect(), 0.0, largest, common, values)
@@ -752,17 +764,25 @@ def _meat(cells: _WeightedRows, spread: Floats, mean_value: Floats) -> Floats:
     return meat
 
 
-def _meat_of_groups(cells: _WeightedRows, left: Floats, mean_value: Floats) -> Floats:
-    """Sum over groups of s s', where s is the sum of x e over the rows of a group."""
+def _sums_of_groups(cells: _WeightedRows, group: Positions, left: Floats, mean_value: Floats) -> Floats:
+    """For each group s, the sum of x e over its rows, as if the residuals e came from a fit without the group.
+
+    The leverage of a group is about its share of the rows of the value, and of the context, less that of all rows; the
+    constant of a context that is in one group is no part of it.
+    """
     from scipy.sparse import csr_array
 
-    group = cells.group if cells.group is not None else np.zeros(0, np.intp)
-    score = cells.sizes * left
-    n_groups = int(group.max()) + 1
+    n, n_groups = cells.sizes, int(group.max()) + 1
+    shares = [
+        _total(_numbers(np.stack([group, place])), n) / _total(place, n)
+        for place in (cells.value, cells.context, np.zeros_like(group))
+    ]
+    leverage = shares[0] + np.where(shares[1] < 1, shares[1] - shares[2], 0.0)
+    score = n * left / np.maximum(1 - leverage, 1 / n_groups)
     own = csr_array((score, (group, cells.value)), shape=(n_groups, cells.n_values)).toarray()
     of_context = csr_array((score, (group, cells.context)), shape=(n_groups, len(mean_value)))
-    s = own - of_context @ mean_value
-    return np.asarray(s.T @ s * n_groups / max(n_groups - 1, 1))
+    sums: Floats = own - of_context @ mean_value
+    return sums
 
 
 def diagonals(rows: Floats) -> Floats:
