@@ -489,7 +489,7 @@ def test_groups_of_one_row_change_little():
 
 
 def test_an_interval_by_units_in_loops():
-    """Least squares with a constant for each context; scores of each unit, less its leverage, are added up and squared."""
+    """Least squares with a constant for each context; residuals of a unit, less its leverage, are added."""
     rng = np.random.default_rng(5)
     n, n_groups = 120, 30
     unit, context, value = rng.integers(0, n_groups, n), rng.integers(0, 3, n), rng.integers(0, 2, n)
