@@ -58,15 +58,14 @@ __all__ = [
     "common_difference_of_groups",
     "corrected_variance",
     "diagonals",
+    "effect_interval",
     "jackknife_variance",
     "measure_size_of_groups",
     "measure_sizes",
     "share_interval",
     "share_variance",
-    "skewed_interval",
     "student_quantile",
     "t_quantile",
-    "upper_end",
     "wilson",
 ]
 
@@ -161,16 +160,6 @@ def t_quantile(freedom: float, confidence: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(max(freedom, FEWEST_FREE), (1 + confidence) / 2))
-
-
-def upper_end(effect: float, variance: float, slope: float, quantile: float, largest: float = 1.0) -> float:
-    """Upper end of the interval of an effect whose variance grows with it, at most the largest possible effect.
-
-    The end x solves (x - effect)^2 = q^2 (variance + slope (x - effect)), as in Wilson's interval for a share. A
-    negative effect counts as 0.
-    """
-    half = quantile**2 * slope / 2
-    return min(max(effect, 0.0) + half + math.sqrt(half**2 + quantile**2 * variance), largest)
 
 
 def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
@@ -277,15 +266,21 @@ class EffectSums:
         return jackknife_variance(self.n_pairs, total, self.lost_pairs, self.lost_effect, self.rows, n_rows)
 
 
-def skewed_interval(effect: float, variance: float, quantile: float, largest: float = 1.0) -> tuple[float, float]:
-    """Interval of an effect whose variance grows with it.
+def effect_interval(effect: float, variance: float, quantile: float, largest: float = 1.0) -> tuple[float, float]:
+    """Interval of an effect between 0 and the largest one.
 
-    An effect is half a squared difference, so its variance is about proportional to it, and a small estimate has a
-    variance that is too small. At the upper end the variance is larger in proportion; the lower end is the usual one.
+    An effect is half a squared difference, so its variance is about proportional to it, and near the largest effect to
+    what is missing: Wilson's interval for as many trials as have this variance. A small estimate has a variance that is
+    too small, so it counts as two standard errors from an end. The lower end is at most the usual one.
     """
+    if variance <= 0:
+        return max(effect, 0.0), min(max(effect, 0.0), largest)
     std_error = math.sqrt(variance)
-    slope = variance / max(effect, 2 * std_error) if variance > 0 else 0.0
-    return max(effect - quantile * std_error, 0.0), upper_end(effect, variance, slope, quantile, largest)
+    edge = min(2 * std_error, largest / 2)
+    inside = min(max(effect, edge), largest - edge)
+    share = min(max(effect, 0.0), largest) / largest
+    low, high = (largest * end for end in wilson(share, inside * (largest - inside) / variance, quantile))
+    return min(low, max(effect - quantile * std_error, 0.0)), high
 
 
 @dataclass(frozen=True)
@@ -579,7 +574,7 @@ def _combined(common: CommonDifference, whole: EffectSums, values: Ints, n_units
         if n_kish < MANY and common.freedom == math.inf:  # groups may be as few
             variance = max(variance, index * (common.largest - index) / n_kish)
         share = varies**2 / (varies**2 + variance)
-        whole_low, whole_high = skewed_interval(whole.effect(), variance, quantile, common.largest)
+        whole_low, whole_high = effect_interval(whole.effect(), variance, quantile, common.largest)
         effect += share * varies
         low += share * max(whole_low - low, 0.0)
         high = max(high, whole_high)
