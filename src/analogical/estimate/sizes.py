@@ -645,10 +645,11 @@ class _GroupCells:
     @classmethod
     def of(cls, keys: Ints, rows: CodedRows, scores: Floats) -> "_GroupCells":
         """From rows, with the context, group and value of each."""
-        held, cell = np.unique(keys, axis=1, return_inverse=True)
+        cell = _numbers(keys)
+        held = keys[:, np.unique(cell, return_index=True)[1]]
         score = scores[rows.labels]
         of_row = np.column_stack([np.ones(len(score)), (score**2).sum(axis=1), score])
-        sums = _sums_by(cell.ravel(), of_row * rows.weights_or_ones()[:, None])
+        sums = _sums_by(cell, of_row * rows.weights_or_ones()[:, None])
         return cls(held, sums[:, 0], sums[:, 2:], sums[:, 1], _weight_of(scores))
 
     def between(self) -> EffectSums:
@@ -713,8 +714,11 @@ class _GroupCells:
 
 
 def _numbers(keys: Ints) -> Positions:
-    """Columns numbered so that equal ones have the same number."""
-    return np.unique(keys, axis=1, return_inverse=True)[1].ravel()
+    """The columns of keys numbered in their order, so that equal ones have the same number."""
+    numbers = keys[0]
+    for key in keys[1:]:
+        numbers = np.unique(numbers * (int(key.max(initial=0)) + 1) + key, return_inverse=True)[1]
+    return np.asarray(numbers, np.intp)
 
 
 def _sums_by(kind: Positions, numbers: Floats) -> Floats:
