@@ -151,6 +151,35 @@ def test_p_values_count_all_features_that_vary(monkeypatch):
     assert p[0] == explanation.study.tested(0, ()).p_value
 
 
+@pytest.mark.parametrize(("p", "joins"), [(0.05 / 3.9, False), (0.05 / 4.1, True)])
+def test_a_further_member_is_one_of_the_features_that_are_left(monkeypatch, p, joins):
+    """Of six features two are members: Holm's method multiplies the smallest of the others by four."""
+    rng = np.random.default_rng(0)
+    explanation = Study(rng.integers(0, 2, (300, 6)), rng.integers(0, 2, 300)).explanation
+    explanation.columns, explanation._voted = [0, 1], [0, 1]
+
+    def known(_):
+        found = np.ones(6)
+        found[4] = p if 4 not in explanation.columns else 0.9
+        return found
+
+    monkeypatch.setattr(explanation, "_p_values", known)
+    explanation._extend()
+    assert explanation.columns == [0, 1, *([4] if joins else [])]
+
+
+@pytest.mark.parametrize(("p", "stays"), [(0.05 / 5.1, True), (0.05 / 4.9, False)])
+def test_a_member_stays_if_it_is_significant_among_all_features(monkeypatch, p, stays):
+    """Of six features the strongest member has p = 0, and the other one is the second of six."""
+    rng = np.random.default_rng(0)
+    explanation = Study(rng.integers(0, 2, (300, 6)), rng.integers(0, 2, 300)).explanation
+    explanation.columns, explanation.parts = [0, 1], [(0, 1)]
+    monkeypatch.setattr(explanation, "_p_values", lambda _: np.array([p, 0.0, 1.0, 1.0, 1.0, 1.0]))
+    assert explanation._prune() is not stays
+    assert explanation.columns == ([0, 1] if stays else [1])
+    assert explanation.parts == ([(0, 1)] if stays else [])
+
+
 @pytest.mark.parametrize(("p", "joins"), [(0.04, False), (0.05 / 44, False), (0.05 / 46, True)])
 def test_a_pair_joins_if_one_of_it_is_significant_among_all_pairs(monkeypatch, p, joins):
     """Ten features have 45 pairs."""

@@ -340,7 +340,7 @@ def test_planted_bias_is_found_with_its_size():
     assert high - low < 0.06
     assert result.finding == "direction"
     assert conclusion(result).startswith("'approved' = 'yes' is ")
-    assert conclusion(result).endswith(" points more frequent with man than with woman.")
+    assert conclusion(result).endswith(" points more frequent with man than with woman (p < .001).")
     assert result.given == ("income", "debt")
     assert audit(loans(), "approved", "gender").differences == result.differences  # income and debt decide it
     fair = audit(loans(bias=0.0), "approved", "gender", given=["income"])
@@ -366,7 +366,7 @@ def test_too_few_pairs_are_said_to_be_too_few():
     assert conclusion(result) == "Too few pairs with different labels to test the difference of 'y' by 'x0'."
     assert "would have made a difference significant (p below 0.05)." in all_said(result)
     enough = audit_all([(v, c) for c in range(8) for v in "ab"], [0, 1] * 8, 0)
-    assert conclusion(enough) == "'y' = '1' is 100.0 points more frequent with b than with a."
+    assert conclusion(enough) == "'y' = '1' is 100.0 points more frequent with b than with a (p = .008)."
 
 
 def test_many_values_and_labels_get_a_table():
