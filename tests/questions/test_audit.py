@@ -489,7 +489,7 @@ def test_groups_of_one_row_change_little():
 
 
 def test_an_interval_by_units_in_loops():
-    """Least squares with a constant for each context; the scores of each unit are added up before they are squared."""
+    """Least squares with a constant for each context; residuals of a unit, less its leverage, are added."""
     rng = np.random.default_rng(5)
     n, n_groups = 120, 30
     unit, context, value = rng.integers(0, n_groups, n), rng.integers(0, 3, n), rng.integers(0, 2, n)
@@ -497,10 +497,14 @@ def test_an_interval_by_units_in_loops():
     (found,) = audit_all(np.column_stack([value, context]), label, 0, reference=0, groups=unit).differences
     x, y = (column - np.array([column[context == c].mean() for c in context]) for column in (value, label))
     slope = (x @ y) / (x @ x)
-    scores = np.bincount(unit, x * (y - slope * x))
-    units = len(set(unit.tolist()))
-    error = np.sqrt((scores**2).sum() * units / (units - 1)) / (x @ x)
-    reach = student.ppf(0.975, units - 1) * error
+    leverage = np.array(
+        [
+            np.mean(unit[value == v] == u) + np.mean(unit[context == c] == u) - np.mean(unit == u)
+            for u, v, c in zip(unit, value, context, strict=True)
+        ]
+    )
+    squares = np.bincount(unit, x * (y - slope * x) / (1 - leverage)) ** 2
+    reach = student.ppf(0.975, squares.sum() ** 2 / (squares**2).sum()) * np.sqrt(squares.sum()) / (x @ x)
     assert found.difference == pytest.approx(slope)
     assert (found.difference_low, found.difference_high) == pytest.approx((slope - reach, slope + reach))
     assert found.p_value == group_p_value(coded(np.column_stack([value, context, unit]), label))

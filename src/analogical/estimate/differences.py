@@ -154,11 +154,11 @@ def measure_difference_of_groups(
     part = replace(part, labels=(part.labels == label).astype(np.uint8), n_labels=2)
     p_value = group_p_value(part)
     n_groups = len(np.unique(part.codes[:, -1]))
-    error = 0.0
+    error = reach = 0.0
     if n_groups > 1:
         common, places = common_difference_of_groups(part, np.eye(2))
         error = common.between(int(places[values[0]]), int(places[values[1]]), 1)[1]
-    reach = float(stdtrit(max(n_groups - 1, 1), (1 + confidence) / 2)) * error
+        reach = float(stdtrit(max(common.freedom, 1.0), (1 + confidence) / 2)) * error
     low, high = compared.difference - reach, compared.difference + reach
     if error <= ROUNDING:  # all groups are alike: an interval on half as many pairs as groups
         low, high = difference_interval(compared.pairs, compared.gained, compared.lost, 0.0, n_groups, confidence)

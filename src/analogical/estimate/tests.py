@@ -44,10 +44,10 @@ EXACT = 100.0
 probability seven times as large, with 25 twice, with 100 1.3 times (upper tail of a Poisson number)."""
 MOST_KINDS = 8
 """Values, and classes, in the test of a common direction; the rarest of more count as one: time and memory."""
-DRAWS = (500, 10_000, 200_000)
+DRAWS = (500, 5_000, 50_000)
 """Random draws of the scores of a rare value: more if fewer than ``SEEN`` of the first ones are as extreme."""
 SEEN = 20
-MOST_DRAWN = 30
+MOST_DRAWN = 15
 """Rows of a rare value up to which its scores are drawn; the sum of more has Pearson's type III distribution, with the
 three moments of all draws."""
 MOST_SHUFFLED = 500
