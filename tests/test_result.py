@@ -83,6 +83,7 @@ def test_to_dict_is_ready_for_json():
         "weighted": False,
         "searched_rows": None,
         "explained": None,
+        "negligible": 0.02,
         "n_groups": None,
         "engine": "memory",
         "backend": None,
