@@ -11,8 +11,8 @@ import analogical
 
 SOURCE = Path(analogical.__file__).parent
 PAGE = (Path(__file__).parents[2] / "docs" / "constants.md").read_text(encoding="utf-8")
-MOST, MOST_DECIDING = 200, 34
-"""Most constants, and most that decide (25 would be better): who adds one takes another away."""
+MOST, MOST_DECIDING = 200, 25
+"""Most constants, and most that decide: who adds one takes another away."""
 KINDS = {
     "speed and memory": """
         columns.columns: CHUNK_ROWS MANY_NUMBERS
@@ -26,15 +26,17 @@ KINDS = {
         count.threads: SMALL_WORK
         estimate.dependencies: N_HEAD N_SAMPLE
         estimate.differences: NORMAL
+        estimate.fit: AT_ONCE
         io.files: BLOCK_BYTES MANY_CELLS MOST_UNPACKED
         io.text: MOST_COLUMNS PIECE_BYTES TYPED_CELLS
         outside.encoding: FEW_CELLS MOST_GROUPS
         outside.spark: SECONDS
         paper.functions: MAX_UNIVERSE
-        study: CELLS MOST_GROUPS
+        study: CELLS FEW_GIVEN MOST_GROUPS
         """,
     "rounding": """
         estimate.sizes: ROUNDING ROUNDING_SHARE
+        estimate.tests: ROUNDING
         search: EQUAL_GAINS
         """,
     "display": """
@@ -44,7 +46,6 @@ KINDS = {
         plot.figures: REDUNDANCY_COLOURS
         questions.interactions: MAX_EXAMPLES
         questions.report: MAX_LISTED
-        search: MOST_STAND_INS
         show.html: STYLE
         show.interactions: FEW_EFFECTIVE MAX_VALUES MAX_VALUE_LENGTH
         show.relevance: FEW_NAMES
@@ -56,7 +57,7 @@ KINDS = {
         columns.frames: FAR_DATES
         outside.encoding: CHANGED
         show.notes: DOUBTS NOTES
-        show.relevance: MIXED NOT_ADJUSTED NOT_CAUSES PAPER_STATUSES ROW_NAMES SMALL STATUSES
+        show.relevance: MIXED NOT_ADJUSTED NOT_CAUSES PAPER_STATUSES ROW_NAMES STATUSES
         show.selection: REASONS
         show.views: QUESTIONS
         show.words: ELSEWHERE
@@ -117,7 +118,7 @@ def rows_of(heading):
     ]
 
 
-DECIDING, LIMITS = rows_of("Constants that decide"), rows_of("Limits of time and memory")
+DECIDING, LIMITS = rows_of("Constants that decide"), rows_of("Limits and conventions")
 OTHERS = [
     f"{module.strip()}.{name}"
     for lines in KINDS.values()

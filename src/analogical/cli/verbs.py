@@ -38,10 +38,11 @@ def score(
 ) -> None:
     """Score every feature of a table: how much the label depends on it, given the others.
 
-    First finds the deciding set: features that together predict the label. Then compares rows that agree on this set
-    and differ on one feature. points is the difference in label shares between two values of the feature, in percentage
-    points, averaged over the compared pairs (its square, the effect, is in --json and --csv). The next column is the
-    direction: with which value the label occurs more often, and by how much. p is adjusted for the number of features.
+    First finds the deciding set: features that are each significant given the others. Then compares rows that agree on
+    this set and differ on one feature. points is the difference in label shares between two values of the feature, in
+    percentage points, averaged over the compared pairs (its square, the effect, is in --json and --csv). The next
+    column is the direction: with which value the label occurs more often, and by how much. p is adjusted for the number
+    of features.
     ARI, the index of the paper, is the share of changed labels among rows that differ on one feature only.
 
     Examples
@@ -89,7 +90,7 @@ def select(
 
     The best features of a ranking may be redundant. Here a feature is selected for its gain over the others: how much
     better each row is predicted from the other rows. Features that act only together are found too. Without --k, the
-    result is the deciding set, the features that score holds fixed. The output shows how much of the label each
+    result is the deciding set, the features that score uses as given. The output shows how much of the label each
     feature explains, and what was left out because selected features carry the same information.
 
     Example: analogical select survey.csv --label churned --k 5
@@ -287,8 +288,8 @@ def report(
     """Write a report on a table: which features have an effect, given which others, and the rows behind it.
 
     The report is one self-contained HTML file; it opens offline and without JavaScript. It says whether the table can
-    answer at all, ranks the features by their effects in points, shows the deciding set, stand-ins, interactions and
-    example pairs of the best features, and audits protected columns.
+    answer at all, ranks the features by their effects in points, shows the deciding set, redundant columns,
+    interactions and example pairs of the best features, and audits protected columns.
 
     Examples
     --------

@@ -170,7 +170,8 @@ class Interactions(Result):
     second: tuple[str, ...] = per_entry()
     status: tuple[Status, ...] = per_entry()
     """``"effect"`` (``p_adjusted`` at most 1 - confidence), ``"none"`` (not significant, and ``effect_high`` at most
-    0.02), ``"unclear"`` (neither; also where nothing can be tested) or ``"same"`` (see ``same_as``)."""
+    ``settings.negligible``), ``"unclear"`` (neither; also where nothing can be tested) or ``"same"`` (see
+    ``same_as``)."""
     effect: Floats = per_entry()
     """Mean over the squares of the sum over labels of (p_a - p_b - p_c + p_d)^2 / 8, p being the share of a label in
     the four cells, minus noise: 1 for an exclusive or, 1/4 for a logical and, 0 where shares are additive in the two
@@ -181,8 +182,8 @@ class Interactions(Result):
     p_value: Floats = per_entry()
     """P-value of additive shares in every context; NaN where nothing can be tested."""
     p_adjusted: Floats = per_entry()
-    """The same after Benjamini-Hochberg adjustment for the number of pairs; pairs that were left out because of the
-    labels count as well."""
+    """The same adjusted for the number of pairs by Holm's method; pairs that were left out because of the labels count
+    as well."""
     index: Floats = per_entry()
     """Share of broken squares, NaN without a square. Exact, but it includes noise: random labels with two equal classes
     break .625 of the squares."""

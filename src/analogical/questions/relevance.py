@@ -131,7 +131,7 @@ class Relevance(Result):
     - ``effect``, ``effect_low``, ``effect_high``: how much label shares differ, with the interval
     - ``p_value``, ``p_adjusted``: of no effect; adjusted for the number of features
     - ``points``: the direction, in percentage points
-    - ``given``: the features on which compared rows agree
+    - ``given``, ``adjusted_for``: the features on which compared rows agree; those that are subtracted instead
     - ``ari``: the paper's index
 
     Notes
@@ -183,7 +183,8 @@ class Relevance(Result):
     given: tuple[tuple[str, ...], ...] = per_entry()
     """For each feature the features on which compared rows agree."""
     adjusted_for: tuple[tuple[str, ...], ...] = per_entry()
-    """For each feature further members of the explanation, whose contribution is subtracted from the label."""
+    """For each feature the members of the deciding set on which too few rows agree: their contribution is subtracted
+    from the label."""
     same_as: tuple[str | None, ...] = per_entry()
     """For each feature the given feature that it copies: no test can distinguish the two."""
     index: Floats = per_entry()
@@ -268,7 +269,7 @@ def relevance(
         ``X`` that has the name of ``y`` and the same values is not a feature; ``notes`` says so.
     given : {"auto", "all"} or list of features
         On which other features compared rows agree: the deciding set, all others (the paper's index), or those named;
-        an empty list for none, as in a univariate filter.
+        an empty list for none, as in a univariate filter. Only with ``"auto"`` is anything subtracted.
     duplicates : {"count", "once"}
         Identical rows with the same label count as often as they occur, or once: the paper's definition over sets.
     confidence : float
@@ -295,8 +296,9 @@ def relevance(
 
     Notes
     -----
-    The deciding set is searched on at most 20,000 evenly spaced rows; all numbers come from all rows. P-values do not
-    account for this search. The cost is one grouping of the rows per feature, and the search.
+    The deciding set is searched on at most 20,000 evenly spaced rows; all numbers come from all rows. So in larger
+    tables it may differ from the features with the status ``"effect"``. P-values do not account for this search. The
+    cost is one grouping of the rows per feature, the search, and, where members are subtracted, a regression.
 
     Examples
     --------

@@ -147,7 +147,8 @@ def select(
     -----
     A feature must gain 2 ln(n), n being the number of features (at least 10): few do so by chance. If no single feature
     does, two or three are tried together. Then a member that gains little over the others is removed, an outside
-    feature that predicts better replaces a member, and features that are significant given the set are added.
+    feature that predicts better replaces a member, features and pairs that are significant given the set are added, and
+    members that are not are removed. So the set is what :func:`analogical.relevance` uses, whatever the gains.
 
     With ``k``, members come in the order of their gains. If ``k`` separates features that act only together, the first
     of them is selected without its partners, and ``next_feature`` names the next one. After the deciding set come
