@@ -209,7 +209,9 @@ def test_members_that_left_make_room_for_others(monkeypatch):
 
 def test_copies_of_members_have_no_p_value_and_do_not_count():
     X, y = with_neighbours(1_000, 0, 3)
-    explanation = Study(X.assign(copy=X["x1"]), y).explanation
+    coarse = pd.qcut(X["x1"], 5, labels=False) // 2  # its own five bins determine it
+    explanation = Study(X.assign(copy=coarse.map("c{}".format)), y).explanation
+    assert 6 in explanation.decider.varying
     p = explanation._p_values([6, 3])
     assert np.isnan(p[6])
     assert 0 < p[3] <= 1

@@ -9,7 +9,7 @@ import pytest
 from conftest import coded
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chi2, fisher_exact, gamma, norm, spearmanr
+from scipy.stats import chi2, fisher_exact, gamma, norm, pearson3, spearmanr
 from statsmodels.stats.contingency_tables import StratifiedTable
 
 from analogical import relevance
@@ -506,8 +506,7 @@ def test_the_sum_of_a_rare_value_of_numbers_is_compared_with_all_draws(seed):
     together, apart, *_ = four(*left_over(context, values, scores))
     assert math.isnan(together)
     n_draws = 500 if exact > 0.06 else 10_000
-    # two values with the same sum, of which the larger is drawn: twice its p-value
-    assert apart / 2 == pytest.approx(exact, abs=4 * (exact * (1 - exact) / n_draws) ** 0.5 + 2 / n_draws)
+    assert apart == pytest.approx(exact, abs=4 * (exact * (1 - exact) / n_draws) ** 0.5 + 2 / n_draws)
 
 
 def test_of_several_rare_values_the_largest_sum_is_drawn():
@@ -555,10 +554,10 @@ def test_more_draws_are_made_where_fewer_than_twenty_are_as_extreme():
     scores[0] = 1.0
     scores[1:1000] = np.linspace(-0.1, 0.1, 999)
     apart = four(*left_over([0] * 3_000, (np.arange(3_000) == 0).astype(int), scores))[1]
-    assert apart / 2 == pytest.approx(1 / 3_000, rel=0.5)
-    assert apart * 200_001 / 2 == pytest.approx(round(apart * 200_001 / 2))  # 3 of 10,000 were not enough
+    assert apart == pytest.approx(1 / 3_000, rel=0.5)
+    assert apart * 50_001 == pytest.approx(round(apart * 50_001))  # 2 of 5,000 were not enough
     usual = four(*left_over([0] * 3_000, (np.arange(3_000) == 700).astype(int), scores))[1]
-    assert usual * 501 / 2 == pytest.approx(round(usual * 501 / 2))  # 500 draws, and the observed one
+    assert usual * 501 == pytest.approx(round(usual * 501))  # 500 draws, and the observed one
 
 
 def test_a_fit_that_expects_more_variance_than_it_left_makes_scores_less_extreme():
@@ -582,12 +581,39 @@ def test_scores_of_a_rare_value_are_less_extreme_too():
     stack, table = scored([0] * 31, values, scores)
     total = ((scores - scores.mean()) ** 2).sum()
     found = [four(stack, Scores(table.table, np.full((31, 1), expected)))[1] for expected in (0.0, 4 * total / 31)]
-    assert found[0] / 2 == pytest.approx(2 / 31, abs=0.03)  # only the lowest score is as far
+    assert found[0] == pytest.approx(2 / 31, abs=0.03)  # only the lowest score is as far
     limit = (scores[-1] - scores.mean()) / 2
     exact = np.mean(np.abs(scores - scores.mean()) >= limit)
     assert exact > 0.4
-    assert found[1] == pytest.approx(min(1, 2 * exact), abs=0.1)
-    assert found[1] > 0.8
+    assert found[1] == pytest.approx(exact, abs=0.1)
+
+
+@pytest.mark.parametrize("excess", [1.0, 1.7])
+@pytest.mark.parametrize("seed", range(3))
+def test_of_more_rows_the_tail_has_the_moments_of_all_draws(monkeypatch, seed, excess):
+    """The draws of few rows, as if they were many: mean, variance and skewness, and the tails on both sides."""
+    monkeypatch.setattr(tests_module, "MOST_DRAWN", 2)
+    rng = np.random.default_rng(seed)
+    context, values = np.repeat([0, 1], [7, 5]), np.array([1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0])
+    scores = rng.exponential(size=12)
+    off = off_mean(context, scores)
+    sums = np.array([off[list(two)].sum() + off[one] for two in combinations(range(7), 2) for one in range(7, 12)])
+    stack, table = left_over(context, values, scores)
+    pools = tests_module._Pools.of(stack.contexts, table.table, 1)
+    assert pools.variance[0] == pytest.approx(sums.var())
+    assert pools.third[0] == pytest.approx((sums**3).mean())
+    z, skewness = abs(off[values == 1].sum()) / (sums.std() * excess**0.5), (sums**3).mean() / sums.std() ** 3
+    expected = pearson3.sf(z, skewness) + pearson3.cdf(-z, skewness)
+    assert pools.p_value(excess) == pytest.approx(expected, abs=1e-9)
+
+
+def test_rows_are_drawn_up_to_fifteen():
+    scores = np.random.default_rng(0).exponential(size=400)
+    for m, is_drawn in ((15, True), (16, False), (385, True)):
+        stack, table = left_over([0] * 400, (np.arange(400) < m).astype(int), scores)
+        pools = tests_module._Pools.of(stack.contexts, table.table, 1)
+        p = pools.p_value(1.0)
+        assert any(p * (n + 1) == pytest.approx(round(p * (n + 1)), abs=1e-6) for n in (500, 5_000)) == is_drawn
 
 
 def test_rows_of_most_of_a_context_are_drawn_as_those_left_out():

@@ -232,7 +232,7 @@ def _common_direction(sums: _Sums, scores: Scores) -> tuple[Floats, Floats]:
                 known = np.unique(rare[:, 0])
                 z = [(round(float(values.z[own][v]), 9), int(n_rows[v]), v) for v in known.tolist()]
                 largest = _Pools.of(cells, scores.table, code[max(z)[-1]])
-                apart[f] = min(len(known) * largest.p_value(sums.excess[f]), 1.0)
+                apart[f] = min((1 if len(code) == 2 else len(known)) * largest.p_value(sums.excess[f]), 1.0)
     return together, apart
 
 
