@@ -142,8 +142,8 @@ def test_a_result_without_entries_has_a_frame_with_columns():
 
 ENTRIES = {
     "relevance": (
-        "name status effect effect_low effect_high p_value p_adjusted points given same_as stand_ins index noise_rate"
-        " compared ari pairs changed paper_status n_values n_missing edges"
+        "name status effect effect_low effect_high p_value p_adjusted points given adjusted_for same_as index"
+        " noise_rate compared ari pairs changed paper_status n_values n_missing edges"
     ),
     "interactions": (
         "first second status effect effect_low effect_high p_value p_adjusted index squares broken effect_squares"
@@ -264,7 +264,7 @@ def test_views_have_one_shape(result):
 
 
 def test_view_of_a_relevance():
-    result = relevance(FRAME, "label", ignore=["town"])
+    result = relevance(FRAME, "label", ignore=["town"], given="all")
     view = view_of(result)
     assert view.headline == "3 of 3 features have a significant effect on 'label'."
     assert view.about == ("24 rows", "3 features")
@@ -305,7 +305,7 @@ def test_view_of_transitions():
 
 def test_view_of_an_audit():
     view = view_of(RESULTS["audit"])
-    assert view.headline == "'label' = 'b' is 50.0 points more frequent with yes than with no."
+    assert view.headline == "'label' = 'b' is 50.0 points more frequent with yes than with no (p = .010)."
     assert view.lines == (
         "Compared: 24 of 24 rows (100.0 %) have a partner with another 'old' among rows that agree on town, country and"
         " size.",

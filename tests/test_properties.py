@@ -14,7 +14,7 @@ from analogical import load_table, relevance
 from analogical.count.pairs import count_pairs
 from analogical.estimate.status import NEGLIGIBLE
 from analogical.paper import definitions as d
-from analogical.study import Study
+from analogical.study import GivenColumns, Study
 
 
 @st.composite
@@ -90,7 +90,7 @@ def test_every_number_is_that_of_the_loops_on_the_given_columns(way, data):
             assert result.noise_rate[i] == pytest.approx(float(noise) / n_known)
             whole = float(changed - noise) / n_known
             given = tuple(sorted(names.index(name) for name in result.given[i]))
-            ((_, size),) = study.sizes([(i, given)], 0.95)
+            ((_, size),) = study.sizes({i: GivenColumns(given)}, 0.95)
             assert_between_its_parts(result.effect[i], whole, size.common, has_noise=noise > 0)
         else:
             assert np.isnan(result.noise_rate[i])

@@ -61,8 +61,8 @@ def test_to_dict_is_ready_for_json():
         "p_adjusted": None,
         "points": None,
         "given": ["free", "same", "<b>"],
+        "adjusted_for": [],
         "same_as": None,
-        "stand_ins": [],
         "index": None,
         "noise_rate": None,
         "compared": 0,
@@ -172,7 +172,7 @@ def test_monks_given_all_other_features_is_the_paper():
         "jacket_color": (1 / 3, 648, 216),
         "has_tie": (0.0, 216, 0),
     }
-    assert set(result.with_status("effect")) == {"head_shape", "body_shape", "jacket_color"}
+    assert set(result.with_status("effect")) == {"jacket_color"}  # no row repeats, and directions of the others cancel
 
 
 def test_monks_is_equal_on_what_matters():
@@ -259,13 +259,6 @@ def test_a_set_that_was_chosen_on_a_part_of_the_rows_says_so():
     assert "was chosen on" not in explain(TITANIC)
 
 
-def test_stand_ins_are_named():
-    status = ("unclear", "effect", "effect")
-    result = dataclasses.replace(TITANIC, status=status, stand_ins=(("deck", "fare"), (), ()))
-    assert "unclear, because other features could replace them: class (or deck or fare)." in explain(result)
-    assert "not ruled out" not in explain(result)
-
-
 def test_directions_are_said_in_words():
     assert describe_direction(TITANIC.points[1]) == (
         "'yes' is 49 points more frequent with female than with male (+44 to +54)"
@@ -283,18 +276,19 @@ def test_directions_are_said_in_words():
     assert view_of(three).tables[0].rows[0][3].text == "1: 'y' +100"
 
 
-def test_an_effect_beside_unknown_noise_is_the_index_at_most():
+def test_an_index_beside_unknown_noise_is_an_upper_bound_and_not_an_effect():
     """An exclusive or in which no row repeats: nothing shows the noise, and no direction is common."""
     result = relevance(MONKS, "class", given="all")
     head = result.names.index("head_shape")
-    assert (result.status[head], result.effect[head], result.effect_low[head]) == ("effect", 0.5, 0.0)
+    assert (result.status[head], result.effect[head], result.effect_low[head]) == ("unclear", 0.5, 0.0)
+    assert result.p_value[head] == 1.0
     (table,) = view_of(result).tables
     row = next(row for row in table.rows if row[0].text == "head_shape")
-    assert [cell.text for cell in row][1:5] == ["71", "0 to 74", "mixed", "0.500"]
+    assert [cell.text for cell in row][1:5] == ["71", "0 to 74", "-", "0.500"]
     assert (
         "Upper bounds (head_shape and body_shape): no rows repeat, so noise cannot be estimated, and the effect"
         " is at most the index."
-    ) in explain(result)
+    ) in explain(dataclasses.replace(result, status=("effect", "effect", *result.status[2:])))
     assert "Upper bounds" not in explain(TITANIC)
 
 

@@ -41,7 +41,9 @@ def test_the_best_sets_are_those_of_sums_one_by_one(size, screen, n_values, n_cl
     sets = [s for s in combinations(range(len(n_values)), size) if size == 2 or np.prod(n_values[list(s)]) <= 300]
     z = {some: naive_z(codes, *residuals, list(some)) for some in sets}
     expected = sorted((some for some in sets if z[some] > -np.inf), key=lambda some: -z[some])[:4]
-    assert screen(codes, n_values, *residuals) == expected
+    found = screen(codes, n_values, *residuals)
+    assert [some for _, some in found] == expected
+    assert [score for score, _ in found] == pytest.approx([z[some] for some in expected], abs=2e-4)
 
 
 def test_of_equal_pairs_those_of_earlier_columns_come_first(monkeypatch):
@@ -49,8 +51,8 @@ def test_of_equal_pairs_those_of_earlier_columns_come_first(monkeypatch):
     codes, n_values, *residuals = table(200, [2, 2, 3])
     best = screen_pairs(codes, n_values, *residuals)
     twice = screen_pairs(codes.repeat(2, axis=1), n_values.repeat(2), *residuals)
-    found = [(i, j) for i, j in twice if i // 2 != j // 2]  # not a column with its copy
-    assert found == [(2 * i + k, 2 * j + m) for i, j in best for k in (0, 1) for m in (0, 1)]
+    found = [(i, j) for _, (i, j) in twice if i // 2 != j // 2]  # not a column with its copy
+    assert found == [(2 * i + k, 2 * j + m) for _, (i, j) in best for k in (0, 1) for m in (0, 1)]
 
 
 def test_pairs_of_many_features_are_screened_in_blocks():
@@ -58,8 +60,8 @@ def test_pairs_of_many_features_are_screened_in_blocks():
     codes[:, 1_100] = codes[:, 7] ^ (residuals[0][:, 0] > 0)
     assert len(search._blocks(n_values)) == 6
     found = screen_pairs(codes, n_values, *residuals)
-    assert found[0] == (7, 1_100)
-    z = [naive_z(codes, *residuals, list(pair)) for pair in found]
+    assert found[0][1] == (7, 1_100)
+    z = [naive_z(codes, *residuals, list(pair)) for _, pair in found]
     assert z == sorted(z, reverse=True)
     assert min(z) > max(naive_z(codes, *residuals, [i, 900]) for i in range(8, 400))
 
@@ -68,7 +70,7 @@ def test_threes_with_more_combinations_than_rows_are_not_screened():
     codes, n_values, *residuals = table(800, [20, 20, 2, 2, 2])
     assert screen_threes(codes, n_values, *residuals)
     fewer = screen_threes(codes[:799], n_values, *(some[:799] for some in residuals))
-    assert all(not {0, 1} <= set(three) for three in fewer)
+    assert all(not {0, 1} <= set(three) for _, three in fewer)
 
 
 def test_work_is_limited():

@@ -1,13 +1,28 @@
 """The deciding set: what is found, what is not, and what changes nothing."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from conftest import coded
 from naive import naive_log_likelihood
 
-from analogical.search import GATE, MOST_MEMBERS, Decider, Voting
+from analogical.search import GATE, MOST_MEMBERS, Decider, Step, Voting
+
+
+class Found(NamedTuple):
+    """What was decided."""
+
+    steps: list[Step]
+
+    @property
+    def columns(self):
+        return tuple(step.column for step in self.steps)
+
+
+def decided(search):
+    return Found(search.decide())
 
 
 def decider(codes, labels, *, owner=None, rank=None, weights=None):
@@ -32,7 +47,7 @@ def flipped(labels, share, seed=0):
 def test_features_that_add_up_are_found_and_no_others():
     codes = uniform(500, 20, 3, seed=3)
     search = decider(codes, codes[:, 4] + codes[:, 11] > 1)
-    found = search.decide()
+    found = decided(search)
     assert set(found.columns) == {4, 11}
     assert [step.why for step in found.steps] == ["gain", "gain"]
     assert found.steps[0].gain == pytest.approx(max(search.alone.values()))
@@ -41,7 +56,7 @@ def test_features_that_add_up_are_found_and_no_others():
 def test_gains_are_differences_of_log_likelihoods():
     codes = uniform(500, 8, 3, seed=3)
     search = decider(codes, flipped(codes[:, 4] + codes[:, 1] > 1, 0.1))
-    steps = search.decide().steps
+    steps = decided(search).steps
     values = [search.voting.start.value, *(step.value for step in steps)]
     assert [step.gain for step in steps] == pytest.approx(np.diff(values).tolist())
     assert steps[-1].value == search.voting.follow([step.column for step in steps]).value
@@ -50,7 +65,7 @@ def test_gains_are_differences_of_log_likelihoods():
 @pytest.mark.parametrize("seed", range(10))
 def test_an_exclusive_or_of_two_is_found(seed):
     codes = uniform(200, 14, seed=seed)
-    found = decider(codes, flipped(codes[:, 3] ^ codes[:, 7], 0.05, seed)).decide()
+    found = decided(decider(codes, flipped(codes[:, 3] ^ codes[:, 7], 0.05, seed)))
     assert set(found.columns) == {3, 7}
     assert {(step.column, step.why, step.partners) for step in found.steps} == {
         (3, "interaction", (7,)),
@@ -62,7 +77,7 @@ def test_an_exclusive_or_of_two_is_found(seed):
 def test_an_exclusive_or_of_three_among_twelve_others_is_found(seed):
     codes = uniform(600, 15, seed=seed)
     labels = flipped(codes[:, 2] ^ codes[:, 5] ^ codes[:, 9], 0.05, seed)
-    found = decider(codes, labels).decide()
+    found = decided(decider(codes, labels))
     assert set(found.columns) == {2, 5, 9}
     assert {step.why for step in found.steps} == {"interaction"}
     assert found.steps[-1].value > 0.5 * decider(codes, labels).voting.start.value
@@ -72,13 +87,13 @@ def test_an_exclusive_or_of_three_among_twelve_others_is_found(seed):
 def test_three_features_that_act_only_together_are_found_among_many(n_features):
     codes = uniform(2_000, n_features, 3, seed=1)
     labels = flipped((codes[:, 2] + codes[:, 5] + codes[:, 9]) % 3 == 0, 0.2, 1)
-    assert set(decider(codes, labels).decide().columns) == {2, 5, 9}
+    assert set(decided(decider(codes, labels)).columns) == {2, 5, 9}
 
 
 def test_an_interaction_beside_a_main_effect_is_found():
     codes = uniform(800, 10, 3, seed=4)
     labels = (codes[:, 0] == 2) | (codes[:, 1] == codes[:, 2])
-    found = decider(codes, labels).decide()
+    found = decided(decider(codes, labels))
     assert set(found.columns) == {0, 1, 2}
     assert found.steps[0].column == 0
 
@@ -97,8 +112,8 @@ def test_the_gain_of_a_second_pair_is_computed_with_the_first_pair_voting_togeth
 def test_a_copy_is_not_chosen_and_changes_no_gain(at):
     codes = uniform(300, 5, 3, seed=5)
     labels = flipped(codes[:, 1] == 2, 0.1)
-    plain = decider(codes, labels).decide()
-    found = decider(np.insert(codes, at, (codes[:, 1] + 1) % 3, axis=1), labels).decide()
+    plain = decided(decider(codes, labels))
+    found = decided(decider(np.insert(codes, at, (codes[:, 1] + 1) % 3, axis=1), labels))
     assert [step.gain for step in found.steps] == pytest.approx([step.gain for step in plain.steps])
     assert found.columns == ((0,) if at == 0 else (1,))
 
@@ -111,7 +126,7 @@ def test_a_proxy_that_came_first_leaves_when_the_true_features_are_in():
     codes = np.column_stack([proxy, a, b, uniform(3000, 5, seed=1)])
     search = decider(codes, labels)
     assert search.alone[0] > max(search.alone[1], search.alone[2])  # greedy choice takes the proxy first
-    assert set(search.decide().columns) == {1, 2}
+    assert set(decided(search).columns) == {1, 2}
 
 
 def test_every_member_adds_enough_beside_the_others():
@@ -121,7 +136,7 @@ def test_every_member_adds_enough_beside_the_others():
         codes = np.column_stack([np.where(rng.random(1500) < 0.7, hidden, rng.integers(0, 3, 1500)) for _ in range(8)])
         labels = flipped(codes[:, 0] + codes[:, 3] > 2, 0.1, seed)
         search = decider(codes, labels)
-        members = search.decide().columns
+        members = decided(search).columns
         whole = search.voting.follow(members).value
         for column in members:
             rest = search.voting.follow([c for c in members if c != column]).value
@@ -135,7 +150,7 @@ def test_a_number_is_cut_into_as_many_bins_as_predict_best():
     cuts = [(x * n).astype(int) for n in (5, 2, 3, 4, 16)]
     codes = np.column_stack([uniform(1200, 3, seed=3), *cuts])
     owner = [0, 1, 2, 3, 3, 3, 3, 3]
-    found = decider(codes, labels, owner=owner).decide()
+    found = decided(decider(codes, labels, owner=owner))
     assert found.columns == (6,)  # four bins
     assert found.steps[0].why == "gain"
 
@@ -144,7 +159,7 @@ def test_members_are_at_most_so_many():
     rng = np.random.default_rng(4)
     codes = rng.integers(0, 2, (8000, 16))
     labels = rng.random(8000) < 1 / (1 + np.exp(-0.9 * (codes[:, :14] - 0.5).sum(axis=1)))
-    found = decider(codes, labels).decide()
+    found = decided(decider(codes, labels))
     assert len(found.columns) == MOST_MEMBERS
     assert set(found.columns) <= set(range(14))
 
@@ -154,7 +169,7 @@ def test_members_leave_three_rows_in_each_combination_of_their_values():
     codes = rng.integers(0, 4, (600, 8))
     labels = rng.random(600) < 1 / (1 + np.exp(-0.8 * (codes[:, :6] - 1.5).sum(axis=1)))
     search = decider(codes, labels)
-    members = list(search.decide().columns)
+    members = list(decided(search).columns)
     assert 2 <= len(members) < 5
     assert len(np.unique(codes[:, members], axis=0)) * 3 <= 600
     assert not search.has_room([0, 1, 2, 3, 4])
@@ -167,7 +182,7 @@ def test_shuffled_labels_choose_nothing():
     n_empty = 0
     for seed in range(100):
         rng = np.random.default_rng(seed)
-        n_empty += not decider(rng.integers(0, 3, (150, 12)), rng.integers(0, 2, 150)).decide().columns
+        n_empty += not decided(decider(rng.integers(0, 3, (150, 12)), rng.integers(0, 2, 150))).columns
     assert n_empty >= 95
 
 
@@ -176,7 +191,7 @@ def test_irrelevant_features_are_not_chosen_where_labels_have_no_noise():
     for seed in range(10):
         codes = uniform(400, 8, 3, seed=seed)
         labels = (codes[:, 0] == codes[:, 1]) | (codes[:, 2] == 0)
-        assert set(decider(codes, labels).decide().columns) <= {0, 1, 2}
+        assert set(decided(decider(codes, labels)).columns) <= {0, 1, 2}
 
 
 def test_constant_columns_are_not_looked_at_and_do_not_count():
@@ -186,7 +201,7 @@ def test_constant_columns_are_not_looked_at_and_do_not_count():
     assert search.varying == list(range(12))
     assert search.need == decider(codes, labels).need == pytest.approx(GATE * math.log(12))
     assert decider(codes[:, :3], labels).need == pytest.approx(GATE * math.log(10))
-    assert search.decide().columns == (2,)
+    assert decided(search).columns == (2,)
 
 
 def test_further_is_what_features_outside_add():
@@ -221,12 +236,12 @@ def facts(found, names=None):
 def test_order_of_rows_and_names_of_values_change_nothing(seed):
     codes, labels = rule_of(seed)
     rng = np.random.default_rng(seed)
-    expected = decider(codes, labels).decide()
-    again = decider(codes, labels).decide()
+    expected = decided(decider(codes, labels))
+    again = decided(decider(codes, labels))
     assert again == expected
     mixed = rng.permutation(len(codes))
     renamed = np.column_stack([rng.permutation(column.max() + 1)[column] for column in codes.T])
-    for found in (decider(codes[mixed], labels[mixed]).decide(), decider(renamed, 1 - labels).decide()):
+    for found in (decided(decider(codes[mixed], labels[mixed])), decided(decider(renamed, 1 - labels))):
         assert facts(found) == facts(expected)
         assert [s.gain for s in found.steps] == pytest.approx([s.gain for s in expected.steps], rel=1e-9, abs=1e-9)
 
@@ -235,8 +250,8 @@ def test_order_of_rows_and_names_of_values_change_nothing(seed):
 def test_order_of_columns_permutes_the_members(seed):
     codes, labels = rule_of(seed)
     order = np.random.default_rng(seed).permutation(7)
-    expected = decider(codes, labels).decide()
-    found = decider(codes[:, order], labels, rank=order).decide()
+    expected = decided(decider(codes, labels))
+    found = decided(decider(codes[:, order], labels, rank=order))
     assert {(f, why) for f, why, _ in facts(found, order)} == {(f, why) for f, why, _ in facts(expected)}
     assert found.steps[-1].value == pytest.approx(expected.steps[-1].value)
 
@@ -244,8 +259,8 @@ def test_order_of_columns_permutes_the_members(seed):
 def test_weights_stand_for_repeated_rows():
     codes, labels = rule_of(1)
     weights = np.random.default_rng(1).integers(0, 4, len(codes))
-    weighted = decider(codes, labels, weights=weights).decide()
-    repeated = decider(np.repeat(codes, weights, axis=0), np.repeat(labels, weights)).decide()
+    weighted = decided(decider(codes, labels, weights=weights))
+    repeated = decided(decider(np.repeat(codes, weights, axis=0), np.repeat(labels, weights)))
     assert facts(weighted) == facts(repeated)
     assert [s.gain for s in weighted.steps] == pytest.approx([s.gain for s in repeated.steps])
 
@@ -256,7 +271,7 @@ def test_rounding_does_not_settle_ties(seed):
     rng = np.random.default_rng(seed)
     town = rng.integers(0, 30, 500)
     labels = (town % 3 == 0) ^ (rng.random(500) < 0.2)
-    assert decider(np.column_stack([rng.permutation(30)[town], town]), labels).decide().columns == (0,)
+    assert decided(decider(np.column_stack([rng.permutation(30)[town], town]), labels)).columns == (0,)
 
 
 # ---------------------------------------------------------------- sets that are screened

@@ -95,30 +95,6 @@ def test_numbers_that_confound_within_five_bins_are_cut_finer():
     assert result["second"]["status"] != "effect"
 
 
-def tied_numbers():
-    """The label depends on one number, which the set may cut coarsely, and x is a noisy copy of it; u is noise."""
-    rng = np.random.default_rng(5)
-    z, u = rng.random((2, 2000))
-    x = z + 0.1 * rng.normal(size=2000)
-    return pd.DataFrame({"z": z, "x": x, "u": u}), (rng.random(2000) < z).astype(int)
-
-
-def test_a_number_is_cut_finer_for_a_feature_that_it_is_tied_to_and_not_for_others():
-    study = Study(*tied_numbers())
-    coarse = next(c for c in study.decider.bins[0] if study.decider.voting.rows.n_values[c] == 2)
-    finest = max(study.decider.bins[0], key=lambda c: study.decider.voting.rows.n_values[c])
-    assert study._beside(1, [coarse]).columns == (finest,)
-    assert study._beside(2, [coarse]).columns == (coarse,)
-
-
-def test_a_number_is_cut_finer_as_far_as_rows_allow(monkeypatch):
-    study = Study(*tied_numbers())
-    two, three = (next(c for c in study.decider.bins[0] if study.decider.voting.rows.n_values[c] == n) for n in (2, 3))
-    monkeypatch.setattr("analogical.search.ROWS_PER_CELL", 2000 / 3 / 5)  # three by five combinations
-    u = 2
-    assert study._beside(1, [two, u]).columns == (three, u)
-
-
 def test_a_study_reads_its_table_as_the_verbs_do():
     frame = pd.DataFrame(
         {"patient": [1000 + 17 * (k // 3) for k in range(150)], "a": [k % 2 for k in range(150)], "y": [0, 0, 1] * 50}
@@ -172,47 +148,17 @@ def test_unknown_names_are_refused():
         relevance(pd.DataFrame({"a": [0, 1], "b": [0, 1]}), [0, 1], given=["nothere"])
 
 
-def strong_and_weak():
-    """The label depends much on the first feature and little on the second: too little for the search to choose it."""
+def test_all_features_are_adjusted_by_holm_whatever_is_given():
     rng = np.random.default_rng(2)
     strong, weak, *others = (rng.integers(0, 2, 1000) for _ in range(4))
-    y = (rng.random(1000) < 0.2 + 0.5 * strong + 0.1 * weak).astype(int)
-    return pd.DataFrame({"strong": strong, "weak": weak, "u": others[0], "v": others[1]}), y
-
-
-def test_what_joins_the_set_by_its_test_is_outside_all_the_same():
-    study = Study(*strong_and_weak())
-    assert study.searched.columns == (0,)
-    assert study.deciding == (0, 1)
-
-
-def test_features_outside_are_adjusted_by_holm_and_only_where_the_set_was_searched_for():
-    X, y = strong_and_weak()
-    found, every = relevance(X, y), relevance(X, y, given="all")
-    p = found.p_value
-    assert found.p_adjusted[0] == 4 * p[0]
-    assert found.p_adjusted[1] == 3 * p[1]  # Holm: the second smallest of four
-    assert adjust_for_features(p)[1] == 2 * p[1]
-    assert every.p_adjusted.tolist() == adjust_for_features(every.p_value).tolist()
-
-
-def test_a_number_that_was_chosen_in_other_bins_is_not_outside():
-    rng = np.random.default_rng(6)
-    number, other = rng.random(1200), rng.random(1200)
-    y = np.isin((number * 4).astype(int), (0, 2)) ^ (rng.random(1200) < 0.05)
-    study = Study(pd.DataFrame({"other": other, "number": number}), y)
-    assert min(study.searched.columns) >= study.n_features
-    assert {int(study.owner[column]) for column in study.searched.columns} == {1}
-    result = relevance(study)
-    assert result.p_adjusted[1] == adjust_for_features(result.p_value, np.array([True, False]))[1]
-
-
-def test_without_a_deciding_set_every_feature_is_outside():
-    rng = np.random.default_rng(8)
-    study = Study(rng.integers(0, 3, (100, 3)), rng.integers(0, 2, 100))
-    assert study.searched.columns == ()
-    result = relevance(study)
-    assert result.p_adjusted.tolist() == adjust_for_features(result.p_value, np.ones(3, bool)).tolist()
+    y = (rng.random(1000) < 0.2 + 0.5 * strong + 0.2 * weak).astype(int)
+    X = pd.DataFrame({"strong": strong, "weak": weak, "u": others[0], "v": others[1]})
+    for given in ("auto", "all", ["u"]):
+        found = relevance(X, y, given=given)
+        p = found.p_value
+        assert sorted(p)[:2] == [p[0], p[1]]
+        assert found.p_adjusted[:2].tolist() == [4 * p[0], 3 * p[1]]
+        assert found.p_adjusted.tolist() == adjust_for_features(p).tolist()
 
 
 # ---------------------------------------------------------------- a study in place of a table

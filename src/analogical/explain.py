@@ -211,7 +211,7 @@ class Explanation:
         """Remove members that are not significant given the others, one after the other; whether there were any."""
         n_members = len(self.columns)
         while self.columns:
-            p = adjust_for_features(self._p_values([*self._tried(), *self.features]))
+            p = adjust_for_features(self._p_values(self.features))
             leaving = [c for c in self.columns if not p[self._own(c)] <= LEVEL and not math.isnan(p[self._own(c)])]
             if not leaving:
                 break

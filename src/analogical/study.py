@@ -379,7 +379,9 @@ class Study:
         """P-value of a feature given some columns and less others; NaN if it cannot be tested."""
         if self.group_column is not None:
             columns = [feature, *sorted(given.columns), self.group_column]
-            return self.once(("p-value", *columns), lambda: group_p_value(self.rows_of(columns)))
+            question = "p-value", *columns, given.terms
+            scores = self.left(given.terms, feature).scores if given.terms else None
+            return self.once(question, lambda: group_p_value(self.rows_of(columns), scores))
         if not given.adjusted_for:
             tested = self.tested(feature, given.columns)
             return math.nan if tested is None else tested.p_value
@@ -566,7 +568,8 @@ class Study:
 
     def copied(self, feature: int, columns: Sequence[int]) -> int | None:
         """The feature among those of some columns that a feature copies, if there is one."""
-        left = {c: self.entropy_left(feature, c) for c in columns if int(self.owner[c]) != feature}
+        own = self.owner[list(columns)].tolist()  # a number may be a member in other bins than a copy of it has
+        left = {c: self.entropy_left(feature, c) for c in (*columns, *own) if int(self.owner[c]) != feature}
         least = min(left, key=lambda c: left[c], default=None)
         return int(self.owner[least]) if least is not None and left[least] <= COPY else None
 

@@ -28,7 +28,7 @@ built-in table titanic, 2,201 rows, 3 features. Details: --explain.
 TITANIC_DETAILS = """\
 feature  index  noise  pairs compared  given
 sex      0.578  0.327         138,516  class, age
-age      0.403  0.338          31,367  sex, class
+age      0.403  0.338          31,367  class, sex
 class    0.328  0.307         944,789  sex, age
 """
 

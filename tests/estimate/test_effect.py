@@ -9,7 +9,7 @@ from naive import naive_deals, naive_effect_losses, naive_effect_sums, naive_pai
 
 from analogical import relevance
 from analogical.count.pairs import find_contexts
-from analogical.estimate.sizes import EffectSums, skewed_interval
+from analogical.estimate.sizes import EffectSums, effect_interval
 
 
 def lists(rows, labels):
@@ -155,21 +155,26 @@ def test_a_weight_is_so_many_rows(seed):
     assert losses_of(weighted) == losses_of(expanded)
 
 
-def test_skewed_interval_by_hand():
-    """Effect .2, variance .01, quantile 2: b = .05; the upper end solves (x - .2)^2 = 4 * .05 x."""
-    low, high = skewed_interval(0.2, 0.01, 2.0)
-    assert low == pytest.approx(0.0, abs=1e-12)
-    assert high == pytest.approx(0.3 + (0.04 + 0.01) ** 0.5)
-    assert (high - 0.2) ** 2 == pytest.approx(4 * 0.05 * high)
-    assert skewed_interval(0.5, 0.01, 1.0)[0] == pytest.approx(0.4)
+def test_interval_of_an_effect_by_hand():
+    """16 trials; Wilson's upper end at 2 is (.2 + 2 / 16 + 2 sqrt(.16 / 16 + 1 / 256)) / 1.25."""
+    low, high = effect_interval(0.2, 0.01, 2.0)
+    assert high == pytest.approx((0.2 + 0.125 + 2 * (0.01 + 1 / 256) ** 0.5) / 1.25)
+    assert low == pytest.approx(0.0, abs=1e-12)  # .2 less two standard errors
+    low, high = effect_interval(0.7, 0.01, 1.0)  # 21 trials
+    assert low == pytest.approx((0.7 + 1 / 42 - (0.01 + 1 / 42**2) ** 0.5) / (1 + 1 / 21))
+    assert low == pytest.approx(1 - effect_interval(0.3, 0.01, 1.0)[1])
+    assert effect_interval(7.0, 1.0, 1.0, 10.0) == pytest.approx((10 * low, 10 * high))
 
 
-def test_skewed_interval_of_an_effect_below_its_error_takes_the_error_for_it():
-    """Standard error .2: b = .04 / (2 * .2) = .1, and the upper end starts from 0: .05 + sqrt(.04 + .0025)."""
-    assert skewed_interval(-0.1, 0.04, 1.0) == pytest.approx((0.0, 0.05 + 0.0425**0.5))
+def test_interval_of_an_effect_below_its_error_takes_two_errors_for_it():
+    """Standard error .2: as if the effect were .4, 6 trials; Wilson's upper end of 0 is q^2 / (n + q^2)."""
+    assert effect_interval(-0.1, 0.04, 1.0) == pytest.approx((0.0, 1 / 7))
 
 
-def test_skewed_interval_stays_between_0_and_1():
-    assert skewed_interval(0.9, 0.25, 2.0) == (0.0, 1.0)
-    assert skewed_interval(0.3, 0.0, 2.0) == (0.3, 0.3)
-    assert skewed_interval(-0.3, 0.0, 2.0) == (0.0, 0.0)
+def test_interval_of_an_effect_stays_between_0_and_1():
+    low, high = effect_interval(0.9, 0.25, 2.0)
+    assert low == 0.0
+    assert 0.9 < high < 1.0
+    assert effect_interval(0.3, 0.0, 2.0) == (0.3, 0.3)
+    assert effect_interval(-0.3, 0.0, 2.0) == (0.0, 0.0)
+    assert effect_interval(1.1, 0.0, 2.0)[1] == 1.0

@@ -210,6 +210,18 @@ def test_a_value_whose_rest_has_room_is_tested_beside_it():
     assert four(*classed(values[:, None], labels))[0] == pytest.approx(chi2.sf(statistic, 8))
 
 
+def test_beside_a_rare_class_the_larger_of_two_is_compared_with_all_others():
+    rng = np.random.default_rng(4)
+    values, labels = np.repeat([0, 1], [600, 500]), rng.choice(2, 1100, p=[0.55, 0.45])
+    labels[[5, 700, 701]] = 2
+    table = np.zeros((2, 3))
+    np.add.at(table, (values, labels), 1)
+    merged = np.column_stack([table[:, 0], table[:, 1] + table[:, 2]])
+    expected = merged.sum(axis=1)[:, None] * merged.sum(axis=0) / 1100
+    statistic = ((merged - expected) ** 2 / expected).sum() * 1099 / 1100
+    assert four(*classed(values[:, None], labels))[0] == pytest.approx(chi2.sf(statistic, 1))
+
+
 def test_a_rare_class_leaves_the_others_to_be_compared():
     """Four classes, the last of three rows: which of the three others a row has may depend on its value."""
     rng = np.random.default_rng(4)
@@ -418,6 +430,9 @@ def test_several_features_are_tested_as_each_alone():
     parts = [classed(np.column_stack([column, rng.integers(0, 2, 500)]), labels) for column in columns]
     alone = [p_values_of(stack, scores, [rank])[0] for (stack, scores), rank in zip(parts, ranks, strict=True)]
     stack = Stack.of([stack.contexts for stack, _ in parts])
+    trends = tests_module._trends(tests_module._Sums.of(stack, parts[0][1]), ranks)
+    of_each = [four(*part, rank)[3] for part, rank in zip(parts, ranks, strict=True)]
+    assert trends.tolist() == pytest.approx(of_each, nan_ok=True)
     assert p_values_of(stack, parts[0][1], ranks).tolist() == pytest.approx(alone, nan_ok=True)
     assert p_values_of(*parts[0], [None])[0] != pytest.approx(alone[0])
     assert max(alone) < 1
@@ -447,9 +462,8 @@ def test_rare_cells_of_classes_have_the_p_values_of_all_assignments(seed, n_labe
             seen = int(((labels == k) & (values == v)).sum())
             chance = {x: np.mean(counts == x) for x in np.unique(counts)}
             if len(chance) > 1:
-                cells.append(
-                    tuple(sum(q for q in chance.values() if q <= limit + 1e-9) for limit in (chance[seen], min(chance.values())))
-                )
+                limits = chance[seen], min(chance.values())
+                cells.append([sum(q for q in chance.values() if q <= limit + 1e-9) for limit in limits])
     expected = min((min(1.0, p * sum(m <= p + 1e-9 for _, m in cells)) for p, _ in cells), default=math.nan)
     together, apart, *_ = four(*classed(np.column_stack([values, context]), labels))
     assert math.isnan(together)
@@ -487,15 +501,35 @@ def test_the_sum_of_a_rare_value_of_numbers_is_compared_with_all_draws(seed):
     context, values = np.repeat([0, 1], [7, 5]), np.array([1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0])
     scores = rng.normal(size=12) + 1.2 * values
     off = off_mean(context, scores)
-    sums = [
-        off[list(two)].sum() + off[one] for two in combinations(range(7), 2) for one in range(7, 12)
-    ]
+    sums = [off[list(two)].sum() + off[one] for two in combinations(range(7), 2) for one in range(7, 12)]
     exact = np.mean(np.abs(sums) >= abs(off[values == 1].sum()) - 1e-9)
     together, apart, *_ = four(*left_over(context, values, scores))
     assert math.isnan(together)
     n_draws = 500 if exact > 0.06 else 10_000
     # two values with the same sum, of which the larger is drawn: twice its p-value
     assert apart / 2 == pytest.approx(exact, abs=4 * (exact * (1 - exact) / n_draws) ** 0.5 + 2 / n_draws)
+
+
+def test_of_several_rare_values_the_largest_sum_is_drawn():
+    """Four values of one to three rows; by standard deviations of all assignments the second one is farthest."""
+    rng = np.random.default_rng(2)
+    context, values = np.repeat([0, 1], [8, 7]), np.array([0, 0, 0, 0, 1, 2, 3, 3, 0, 0, 0, 0, 1, 2, 3])
+    scores = rng.normal(size=15)
+    scores[[4, 12]] += 2.5
+    off = off_mean(context, scores)
+    z = []
+    for v in range(4):
+        m = [np.sum((values == v) & (context == c)) for c in (0, 1)]
+        squares = [(off[context == c] ** 2).sum() for c in (0, 1)]
+        variance = sum(k * (n - k) / (n * (n - 1)) * q for k, n, q in zip(m, (8, 7), squares, strict=True))
+        z.append(abs(off[values == v].sum()) / variance**0.5)
+    stack, table = left_over(context, values, scores)
+    assert tests_module._Sums.of(stack, table).values.z == pytest.approx(z)
+    assert np.argmax(z) == 1
+    sums = np.array([off[i] + off[j] for i in range(8) for j in range(8, 15)])
+    exact = np.mean(np.abs(sums) >= abs(off[values == 1].sum()) - 1e-9)
+    assert exact < 0.06
+    assert four(stack, table)[1] / 4 == pytest.approx(exact, rel=0.25)
 
 
 def test_draws_with_replacement_from_a_large_context_have_the_variance_of_draws_without():
@@ -522,6 +556,7 @@ def test_more_draws_are_made_where_fewer_than_twenty_are_as_extreme():
     scores[1:1000] = np.linspace(-0.1, 0.1, 999)
     apart = four(*left_over([0] * 3_000, (np.arange(3_000) == 0).astype(int), scores))[1]
     assert apart / 2 == pytest.approx(1 / 3_000, rel=0.5)
+    assert apart * 200_001 / 2 == pytest.approx(round(apart * 200_001 / 2))  # 3 of 10,000 were not enough
     usual = four(*left_over([0] * 3_000, (np.arange(3_000) == 700).astype(int), scores))[1]
     assert usual * 501 / 2 == pytest.approx(round(usual * 501 / 2))  # 500 draws, and the observed one
 
@@ -546,11 +581,26 @@ def test_scores_of_a_rare_value_are_less_extreme_too():
     values = np.r_[np.zeros(30, int), 1]
     stack, table = scored([0] * 31, values, scores)
     total = ((scores - scores.mean()) ** 2).sum()
-    found = [four(stack, Scores(table.table, np.full((31, 1), expected)))[1] for expected in (0.0, 1.2 * total / 31)]
+    found = [four(stack, Scores(table.table, np.full((31, 1), expected)))[1] for expected in (0.0, 4 * total / 31)]
     assert found[0] / 2 == pytest.approx(2 / 31, abs=0.03)  # only the lowest score is as far
-    limit = (scores[-1] - scores.mean()) / 1.2**0.5
+    limit = (scores[-1] - scores.mean()) / 2
     exact = np.mean(np.abs(scores - scores.mean()) >= limit)
-    assert found[1] / 2 == pytest.approx(exact, abs=0.07)
+    assert exact > 0.4
+    assert found[1] == pytest.approx(min(1, 2 * exact), abs=0.1)
+    assert found[1] > 0.8
+
+
+def test_rows_of_most_of_a_context_are_drawn_as_those_left_out():
+    """One row of six in a context, five of six in another: the sum has the moments of all 36 draws."""
+    scores = np.array([0.0, 0, 0, 0, 1, 5, 9, 0, 0, 1, 0, 0])
+    context, values = np.repeat([0, 1], 6), np.array([1, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0])
+    stack, table = left_over(context, values, scores)
+    drawn = tests_module._Pools.of(stack.contexts, table.table, 1)._draw(np.random.default_rng(0), 20_000)[:, 0]
+    off = off_mean(context, scores)
+    every = np.array([off[one] - off[other] for one in range(6) for other in range(6, 12)])
+    assert drawn.var() == pytest.approx(every.var(), rel=0.03)
+    assert (drawn**3).mean() == pytest.approx((every**3).mean(), rel=0.1)
+    assert np.unique(np.round(drawn, 9)).tolist() == pytest.approx(np.unique(np.round(every, 9)).tolist())
 
 
 # ---------------------------------------------------------------- one p-value per feature

@@ -241,7 +241,7 @@ def test_with_groups_no_interaction_is_tested_and_the_page_says_why():
     labels = codes[:, 0] ^ codes[:, 1] ^ (rng.random(400) < 0.1)
     assert report(codes, labels).together[0].first == "x0"
     assert "Not tested:" not in report(codes, labels).html
-    found = report(codes, labels, groups=np.arange(400) // 2)
+    found = report(codes, labels, groups=np.arange(400) // 4)
     assert set(found.relevance.deciding) == {"x0", "x1"}
     assert (found.interactions, found.together) == (None, ())
     page = " ".join(found.html.split())

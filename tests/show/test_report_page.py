@@ -488,17 +488,6 @@ def test_copies_are_named_with_what_they_copy():
     assert "same" not in views(made("weights"))
 
 
-def test_stand_ins_are_named():
-    found = made("weights")
-    stand_ins = tuple(("age", "class") if name == "sex" else () for name in found.relevance.names)
-    doubted = replace(found, relevance=replace(found.relevance, stand_ins=stand_ins))
-    assert doubted.doubts() == ("stand-ins",)
-    assert lists(views(doubted)["same"][0]) == {
-        "Stand-ins: the data hardly show which of them matters": ["sex could be replaced by age or class."]
-    }
-    assert "Other features could replace sex" in page_of(doubted)["reasons"][1]
-
-
 def test_every_doubt_has_words():
     found = made("weights")
     few = [replace(panel, n_compared=n) for panel, n in zip(found.panels, (220, 300, 1000), strict=True)]

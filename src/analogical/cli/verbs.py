@@ -39,9 +39,10 @@ def score(
     """Score every feature of a table: how much the label depends on it, given the others.
 
     First finds the deciding set: features that are each significant given the others. Then compares rows that agree on
-    this set and differ on one feature. points is the difference in label shares between two values of the feature, in percentage
-    points, averaged over the compared pairs (its square, the effect, is in --json and --csv). The next column is the
-    direction: with which value the label occurs more often, and by how much. p is adjusted for the number of features.
+    this set and differ on one feature. points is the difference in label shares between two values of the feature, in
+    percentage points, averaged over the compared pairs (its square, the effect, is in --json and --csv). The next
+    column is the direction: with which value the label occurs more often, and by how much. p is adjusted for the number
+    of features.
     ARI, the index of the paper, is the share of changed labels among rows that differ on one feature only.
 
     Examples

@@ -68,9 +68,8 @@ class ColumnOptions(TypedDict, total=False):
         ignored.
     groups : array-like, or name of a column, default None
         Which rows depend on each other, such as the visits of one patient: intervals and tests then assume independent
-        groups instead of independent rows. One value per row, the same within a group. A feature that varies within
-        groups is compared within them, otherwise between groups. Without groups, copies and repeated measurements look
-        like evidence.
+        groups instead of independent rows. One value per row, the same within a group. Without groups, copies and
+        repeated measurements look like evidence.
     features : names of columns, default None
         Columns to use as features: names, or patterns such as ``"price_*"``; all but the label, the weights and the
         groups by default. They are never set aside as identifiers.

@@ -70,7 +70,7 @@ class PairedDifference:
     odds_high: float
     p_value: float
     """Exact Cochran-Mantel-Haenszel test: probability of a deviation at least this large, in either direction, if
-    the feature has no effect. With groups the tests within and between groups; NaN if there are too few groups."""
+    the feature has no effect. With groups the score test of groups; NaN if there are too few groups."""
     smallest_p: float
     """The smallest p-value that is possible with these rows; NaN if ``p_value`` is."""
     p_homogeneity: float
@@ -154,11 +154,11 @@ def measure_difference_of_groups(
     part = replace(part, labels=(part.labels == label).astype(np.uint8), n_labels=2)
     p_value = group_p_value(part)
     n_groups = len(np.unique(part.codes[:, -1]))
-    error = 0.0
+    error = reach = 0.0
     if n_groups > 1:
         common, places = common_difference_of_groups(part, np.eye(2))
         error = common.between(int(places[values[0]]), int(places[values[1]]), 1)[1]
-    reach = float(stdtrit(max(n_groups - 1, 1), (1 + confidence) / 2)) * error
+        reach = float(stdtrit(max(common.freedom, 1.0), (1 + confidence) / 2)) * error
     low, high = compared.difference - reach, compared.difference + reach
     if error <= ROUNDING:  # all groups are alike: an interval on half as many pairs as groups
         low, high = difference_interval(compared.pairs, compared.gained, compared.lost, 0.0, n_groups, confidence)

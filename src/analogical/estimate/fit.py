@@ -21,8 +21,9 @@ FEWEST = 5.0
 RAREST = 0.004
 """A value with fewer rows, or a smaller share of them, shares its coefficient with other such values."""
 MOST_LEVERAGE = 0.95
-STEPS = 12
-"""Largest number of Newton's steps; four or five are usual."""
+STEPS, STEPS_AGAIN = 8, 3
+"""Largest numbers of Newton's steps: of a new fit, and of one that begins near its end; where labels are nearly
+determined, coefficients would grow on."""
 AT_ONCE = 2**16
 """Rows of which the columns of the fit are made at once: memory."""
 
@@ -97,10 +98,10 @@ def what_is_left(
             w[0] = np.log(share / (1 - share))
             if start is not None:
                 w[:] = start[k]
-            for _ in range(STEPS):
+            for _ in range(STEPS if start is None else STEPS_AGAIN):
                 step, inverse = _newton(w, [(inside, y[fitted_on], sizes[fitted_on])])
                 w += step
-                if np.abs(step).max() < 1e-4:
+                if np.abs(step).max() < 1e-3:
                     break
             if len(fitted_on) < len(labels):
                 step, inverse = _newton(w, ((design.columns(rows), y[rows], sizes[rows]) for rows in design.blocks()))

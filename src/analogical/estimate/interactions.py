@@ -30,7 +30,7 @@ from analogical._types import Bools, CodedRows, Floats, Ints, Positions
 from analogical.count.given import RowContexts
 from analogical.count.squares import FEW_LABELS, count_squares, pair_tables
 from analogical.count.threads import one_blas_thread, run_tasks
-from analogical.estimate.sizes import t_quantile, upper_end, wilson
+from analogical.estimate.sizes import t_quantile, wilson
 from analogical.estimate.status import Status, status_ranks
 
 __all__ = [
@@ -122,7 +122,7 @@ class SquareSums:
         deviation = math.sqrt(labels + rows)
         steepest = 4 * self.products_root / self.products / size
         slope = (labels - least) / effect if effect > 2 * deviation else steepest
-        high = upper_end(effect, slope * max(effect, 0.0) + least + rows, slope, quantile)
+        high = _upper_end(effect, slope * max(effect, 0.0) + least + rows, slope, quantile)
         return max(effect - quantile * deviation, 0.0), high
 
     def p_value(self) -> float:
@@ -393,3 +393,13 @@ def _connected(n: Floats) -> Floats:
         connected = connected @ connected
         n_links *= 2
     return (connected > 0).astype(np.float64)
+
+
+def _upper_end(effect: float, variance: float, slope: float, quantile: float) -> float:
+    """Upper end of the interval of an effect whose variance grows with it, at most 1.
+
+    The end x solves (x - effect)^2 = q^2 (variance + slope (x - effect)), as in Wilson's interval for a share. A
+    negative effect counts as 0.
+    """
+    half = quantile**2 * slope / 2
+    return min(max(effect, 0.0) + half + math.sqrt(half**2 + quantile**2 * variance), 1.0)

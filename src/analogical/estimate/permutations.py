@@ -80,13 +80,14 @@ def smallest_of(p_values: Iterable[PValue]) -> PValue:
     is at most some s, and the probability of that is at most s times the number of tests that count at s, which is at
     most t.
     """
-    known = [test for test in p_values if not math.isnan(test.p)]
+    known = [(test.p, test.smallest) for test in p_values if not math.isnan(test.p)]
     if not known:
         return PValue(math.nan)
-
+    tests, possible = np.array(known).T
+    possible.sort()
     p, least = (
-        min(min(1.0, p * sum(test.smallest <= p * (1 + ROUNDING) for test in known)) for p in numbers)
-        for numbers in ([test.p for test in known], [test.smallest for test in known])
+        float(np.minimum(some * np.searchsorted(possible, some * (1 + ROUNDING), "right"), 1.0).min())
+        for some in (tests, possible)
     )
     return PValue(p, least)
 

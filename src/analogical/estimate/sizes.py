@@ -32,7 +32,7 @@ makes a variance robust to dyads, Aronow et al. 2015).
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise, product
 from statistics import NormalDist
@@ -58,15 +58,14 @@ __all__ = [
     "common_difference_of_groups",
     "corrected_variance",
     "diagonals",
+    "effect_interval",
     "jackknife_variance",
     "measure_size_of_groups",
     "measure_sizes",
     "share_interval",
     "share_variance",
-    "skewed_interval",
     "student_quantile",
     "t_quantile",
-    "upper_end",
     "wilson",
 ]
 
@@ -161,16 +160,6 @@ def t_quantile(freedom: float, confidence: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(max(freedom, FEWEST_FREE), (1 + confidence) / 2))
-
-
-def upper_end(effect: float, variance: float, slope: float, quantile: float, largest: float = 1.0) -> float:
-    """Upper end of the interval of an effect whose variance grows with it, at most the largest possible effect.
-
-    The end x solves (x - effect)^2 = q^2 (variance + slope (x - effect)), as in Wilson's interval for a share. A
-    negative effect counts as 0.
-    """
-    half = quantile**2 * slope / 2
-    return min(max(effect, 0.0) + half + math.sqrt(half**2 + quantile**2 * variance), largest)
 
 
 def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
@@ -277,15 +266,21 @@ class EffectSums:
         return jackknife_variance(self.n_pairs, total, self.lost_pairs, self.lost_effect, self.rows, n_rows)
 
 
-def skewed_interval(effect: float, variance: float, quantile: float, largest: float = 1.0) -> tuple[float, float]:
-    """Interval of an effect whose variance grows with it.
+def effect_interval(effect: float, variance: float, quantile: float, largest: float = 1.0) -> tuple[float, float]:
+    """Interval of an effect between 0 and the largest one.
 
-    An effect is half a squared difference, so its variance is about proportional to it, and a small estimate has a
-    variance that is too small. At the upper end the variance is larger in proportion; the lower end is the usual one.
+    An effect is half a squared difference, so its variance is about proportional to it, and near the largest effect to
+    what is missing: Wilson's interval for as many trials as have this variance. A small estimate has a variance that is
+    too small, so it counts as two standard errors from an end. The lower end is at most the usual one.
     """
+    if variance <= 0:
+        return max(effect, 0.0), min(max(effect, 0.0), largest)
     std_error = math.sqrt(variance)
-    slope = variance / max(effect, 2 * std_error) if variance > 0 else 0.0
-    return max(effect - quantile * std_error, 0.0), upper_end(effect, variance, slope, quantile, largest)
+    edge = min(2 * std_error, largest / 2)
+    inside = min(max(effect, edge), largest - edge)
+    share = min(max(effect, 0.0), largest) / largest
+    low, high = (largest * end for end in wilson(share, inside * (largest - inside) / variance, quantile))
+    return min(low, max(effect - quantile * std_error, 0.0)), high
 
 
 @dataclass(frozen=True)
@@ -309,6 +304,8 @@ class CommonDifference:
     """Standard error of ``squared`` without any difference."""
     largest: float = 1.0
     """The largest possible effect: 1 for classes."""
+    freedom: float = math.inf
+    """Of the variance between groups, by Satterthwaite: small if few groups contribute most of it."""
 
     def effect(self) -> float:
         """The common part of the effect, unbiased; may be negative."""
@@ -443,6 +440,7 @@ def common_differences(cells: _WeightedRows, scores: Floats, largest: float) -> 
     n_rows = of_value.sum(axis=1)[:, None]
     means = np.zeros((n_features, scores.shape[1], n_values))
     covariance = np.zeros((*means.shape, n_values))
+    moves: dict[int, Floats] = {}
     for k, column in enumerate(scores.T):
         score, ends = column[cells.label], np.array([column.min(), column.max()])
         is_share = bool(((column == 0) | (column == 1)).all())
@@ -467,11 +465,19 @@ def common_differences(cells: _WeightedRows, scores: Floats, largest: float) -> 
             meat = _meat(cells, t[:, None] * spread, mean_value)
         else:
             left = score - fitted[cells.context, cells.value]
-            meat = _meat_of_groups(cells, left, mean_value)[None]
+            of_group = _sums_of_groups(cells, cells.group, left, mean_value)
+            moves[k] = of_group @ inverse[0]
+            meat = (of_group.T @ of_group)[None]
         covariance[:, k] = inverse @ meat @ inverse
     pairs[:, np.arange(n_values), np.arange(n_values)] = 0.0
-    moments = *_moments(means, covariance, pairs, _weight_of(scores)), [largest] * n_features
-    return list(map(CommonDifference, means, covariance, pairs, *moments))
+    moments = _moments(means, covariance, pairs, _weight_of(scores))
+    found = list(map(CommonDifference, means, covariance, pairs, *moments, [largest] * n_features))
+    if moves:  # the variance of each group in the bias
+        parts = sum(
+            ((diagonals(pairs.sum(axis=2)) - pairs)[0] @ move.T * move.T).sum(axis=0) for move in moves.values()
+        )
+        found[0] = replace(found[0], freedom=float(parts.sum() ** 2 / max((parts**2).sum(), 1e-300)))
+    return found
 
 
 def _moments(means: Floats, covariance: Floats, pairs: Floats, weight: float) -> tuple[list[float], ...]:
@@ -565,9 +571,10 @@ def _combined(common: CommonDifference, whole: EffectSums, values: Ints, n_units
         # effective pairs it is at least the largest variance that as many independent pairs can have.
         variance, n_kish = whole.variance(n_units), max(whole.profile.n_effective, 0.5)
         index = whole.index()
-        variance = max(variance, index * (common.largest - index) / n_kish) if n_kish < MANY else variance
+        if n_kish < MANY and common.freedom == math.inf:  # groups may be as few
+            variance = max(variance, index * (common.largest - index) / n_kish)
         share = varies**2 / (varies**2 + variance)
-        whole_low, whole_high = skewed_interval(whole.effect(), variance, quantile, common.largest)
+        whole_low, whole_high = effect_interval(whole.effect(), variance, quantile, common.largest)
         effect += share * varies
         low += share * max(whole_low - low, 0.0)
         high = max(high, whole_high)
@@ -594,7 +601,7 @@ def measure_size_of_groups(rows: CodedRows, scores: Floats, confidence: float) -
     if math.isnan(common.bias):
         return Size(math.nan, math.nan, math.nan, common, values)
     n_groups = int(group.max()) + 1
-    quantile = float(stdtrit(max(n_groups - 1, 1), (1 + confidence) / 2))
+    quantile = float(stdtrit(max(common.freedom, 1.0), (1 + confidence) / 2))
     if whole.n_pairs:
         return _combined(common, whole, values, n_groups, quantile)
     return Size(common.effect(), 0.0, largest, common, values)
@@ -638,10 +645,11 @@ class _GroupCells:
     @classmethod
     def of(cls, keys: Ints, rows: CodedRows, scores: Floats) -> "_GroupCells":
         """From rows, with the context, group and value of each."""
-        held, cell = np.unique(keys, axis=1, return_inverse=True)
+        cell = _numbers(keys)
+        held = keys[:, np.unique(cell, return_index=True)[1]]
         score = scores[rows.labels]
         of_row = np.column_stack([np.ones(len(score)), (score**2).sum(axis=1), score])
-        sums = _sums_by(cell.ravel(), of_row * rows.weights_or_ones()[:, None])
+        sums = _sums_by(cell, of_row * rows.weights_or_ones()[:, None])
         return cls(held, sums[:, 0], sums[:, 2:], sums[:, 1], _weight_of(scores))
 
     def between(self) -> EffectSums:
@@ -706,8 +714,11 @@ class _GroupCells:
 
 
 def _numbers(keys: Ints) -> Positions:
-    """Columns numbered so that equal ones have the same number."""
-    return np.unique(keys, axis=1, return_inverse=True)[1].ravel()
+    """The columns of keys numbered in their order, so that equal ones have the same number."""
+    numbers = keys[0]
+    for key in keys[1:]:
+        numbers = np.unique(numbers * (int(key.max(initial=0)) + 1) + key, return_inverse=True)[1]
+    return np.asarray(numbers, np.intp)
 
 
 def _sums_by(kind: Positions, numbers: Floats) -> Floats:
@@ -752,17 +763,25 @@ def _meat(cells: _WeightedRows, spread: Floats, mean_value: Floats) -> Floats:
     return meat
 
 
-def _meat_of_groups(cells: _WeightedRows, left: Floats, mean_value: Floats) -> Floats:
-    """Sum over groups of s s', where s is the sum of x e over the rows of a group."""
+def _sums_of_groups(cells: _WeightedRows, group: Positions, left: Floats, mean_value: Floats) -> Floats:
+    """For each group s, the sum of x e over its rows, as if the residuals e came from a fit without the group.
+
+    The leverage of a group is about its share of the rows of the value, and of the context, less that of all rows; the
+    constant of a context that is in one group is no part of it.
+    """
     from scipy.sparse import csr_array
 
-    group = cells.group if cells.group is not None else np.zeros(0, np.intp)
-    score = cells.sizes * left
-    n_groups = int(group.max()) + 1
+    n, n_groups = cells.sizes, int(group.max()) + 1
+    shares = [
+        _total(_numbers(np.stack([group, place])), n) / _total(place, n)
+        for place in (cells.value, cells.context, np.zeros_like(group))
+    ]
+    leverage = shares[0] + np.where(shares[1] < 1, shares[1] - shares[2], 0.0)
+    score = n * left / np.maximum(1 - leverage, 1 / n_groups)
     own = csr_array((score, (group, cells.value)), shape=(n_groups, cells.n_values)).toarray()
     of_context = csr_array((score, (group, cells.context)), shape=(n_groups, len(mean_value)))
-    s = own - of_context @ mean_value
-    return np.asarray(s.T @ s * n_groups / max(n_groups - 1, 1))
+    sums: Floats = own - of_context @ mean_value
+    return sums
 
 
 def diagonals(rows: Floats) -> Floats:

@@ -30,9 +30,9 @@ from typing import Any
 
 import numpy as np
 
-from analogical._types import Bools, Floats, Ints, Positions
+from analogical._types import Floats, Ints, Positions
 from analogical.count.contexts import Contexts, Stack
-from analogical.estimate.permutations import PValue, distribution_of_contexts, smallest_of
+from analogical.estimate.permutations import PValue, distribution_of_contexts, pearson_tail, smallest_of
 
 __all__ = ["Scores", "Tested", "adjust_for_features", "combine", "p_values_of", "ranks_of", "test_stack"]
 
@@ -44,9 +44,12 @@ EXACT = 100.0
 probability seven times as large, with 25 twice, with 100 1.3 times (upper tail of a Poisson number)."""
 MOST_KINDS = 8
 """Values, and classes, in the test of a common direction; the rarest of more count as one: time and memory."""
-DRAWS = (500, 10_000, 200_000)
+DRAWS = (500, 5_000, 50_000)
 """Random draws of the scores of a rare value: more if fewer than ``SEEN`` of the first ones are as extreme."""
 SEEN = 20
+MOST_DRAWN = 15
+"""Rows of a rare value up to which its scores are drawn; the sum of more has Pearson's type III distribution, with the
+three moments of all draws."""
 MOST_SHUFFLED = 500
 """Rows of a context up to which draws are without replacement, whatever the number drawn: time."""
 ROUNDING = 1e-9
@@ -152,21 +155,21 @@ class _Sums:
         span = int(value.max()) + 1
         known, place = np.unique(self.stack.feature[owner] * span + value, return_inverse=True)
         rows, n, times = contexts.value_parts.sizes, contexts.n_rows[owner], contexts.times[owner]
-        moved, diagonal = np.minimum(rows, n - rows) * times / n, np.arange(self.part.shape[1])
+        moved, others = np.minimum(rows, n - rows) * times / n, np.maximum(rows, n - rows)
+        diagonal = np.arange(self.part.shape[1])
 
         def total(of_part: Floats) -> Floats:
             return np.stack([np.bincount(place, column) for column in of_part.T], axis=1)
 
-        variance, fourth = (
-            total(moved[:, None] * of[owner][:, diagonal, diagonal]) for of in (self.squares, self.fourths)
-        )
-        room = np.divide(variance**2, fourth, out=np.zeros_like(variance), where=fourth > ROUNDING * variance)
+        squares, fourths = (of[owner][:, diagonal, diagonal] for of in (self.squares, self.fourths))
+        moments, fourth = total(moved[:, None] * squares), total(moved[:, None] * fourths)
+        room = np.divide(moments**2, fourth, out=np.zeros_like(moments), where=fourth > ROUNDING * moments)
         bounds = np.searchsorted(known, np.arange(self.stack.n_features + 1) * span)
-        n_rows, deviation = (
-            np.bincount(place, (times * rows).astype(np.float64)).astype(np.float64),
-            total(times[:, None] * self.part),
-        )
-        return _Values(place, known % span, bounds, n_rows, room, deviation)
+        n_rows = np.bincount(place, times * rows).astype(np.float64)
+        deviation, variance = total(times[:, None] * self.part), total((moved * others / (n - 1))[:, None] * squares)
+        scale = np.sqrt(variance)
+        z = np.abs(np.divide(deviation, scale, out=np.zeros_like(scale), where=scale > 0)).max(axis=1)
+        return _Values(place, known % span, bounds, n_rows, room, deviation, z)
 
 
 @dataclass(frozen=True)
@@ -188,6 +191,8 @@ class _Values:
     context, the others count."""
     deviation: Floats
     """Sum of the scores of its rows, minus the expected sum: shape (values, scores)."""
+    z: Floats
+    """The largest of the deviations of each value, each divided by its standard deviation."""
 
 
 def _common_direction(sums: _Sums, scores: Scores) -> tuple[Floats, Floats]:
@@ -220,7 +225,14 @@ def _common_direction(sums: _Sums, scores: Scores) -> tuple[Floats, Floats]:
                 together[f] = chdtrc(freedom, statistic / sums.excess[f])
         rare = np.argwhere((room > 0) & (room < enough))
         if len(rare):
-            apart[f] = _rare(stack.one(f), scores, values.code[own], rare, sums.excess[f])
+            cells, code = stack.one(f), values.code[own]
+            if scores.variance is None:
+                apart[f] = _rare_classes(cells, scores, code, rare)
+            else:
+                known = np.unique(rare[:, 0])
+                z = [(round(float(values.z[own][v]), 9), int(n_rows[v]), v) for v in known.tolist()]
+                largest = _Pools.of(cells, scores.table, code[max(z)[-1]])
+                apart[f] = min(len(known) * largest.p_value(sums.excess[f]), 1.0)
     return together, apart
 
 
@@ -233,7 +245,8 @@ def _with_room(room: Floats, n_rows: Floats, enough: float) -> tuple[Positions, 
     """
     total = room.sum(axis=0)
     nothing: Positions = np.zeros(0, np.intp)
-    best, most = (nothing, nothing, np.zeros((0, 0))), 0
+    best: tuple[Positions, Positions, Floats] = nothing, nothing, np.zeros((0, 0))
+    most = 0
     for n_scores in range(1, room.shape[1] + 1):
         columns = _largest(total, n_scores)
         if len(columns) != n_scores:
@@ -247,7 +260,8 @@ def _with_room(room: Floats, n_rows: Floats, enough: float) -> tuple[Positions, 
         if n_cells > most:
             of_values = _freed(n_rows[kept]) if is_rest_small else np.eye(len(kept))
             of_scores = _freed(total[columns]) if is_part else np.eye(n_scores)
-            best, most = (kept, columns, np.kron(of_values, of_scores)), n_cells
+            summed: Floats = np.kron(of_values, of_scores).astype(np.float64)
+            best, most = (kept, columns, summed), n_cells
     return best
 
 
@@ -256,7 +270,7 @@ def _freed(sizes: Floats) -> Floats:
     return np.eye(len(sizes)) - np.outer(sizes / sizes.sum(), np.ones(len(sizes)))
 
 
-def _largest(sizes: Floats, limit: int) -> Positions:
+def _largest(sizes: Floats | Ints, limit: int) -> Positions:
     """The largest ones, in their order; of equal ones all, or none if these are more than three times the limit."""
     if len(sizes) <= limit:
         return np.arange(len(sizes))
@@ -293,29 +307,28 @@ def _quadratic_form(deviation: Floats, covariance: Floats) -> tuple[float, int]:
     return float((((deviation * inverse) @ vectors[:, varies]) ** 2 / values[varies]).sum()), int(varies.sum())
 
 
-def _rare(contexts: Contexts, scores: Scores, codes: Ints, cells: Ints, excess: float) -> float:
-    """The smallest p-value of some sums of scores, each by value and score, times their number.
-
-    Exact for classes. Of other scores only the largest sum is drawn, which is valid: no other p-value is needed.
-    """
-    if scores.variance is None:
-        if len(codes) == 2:  # the first value determines the other
-            cells = cells[cells[:, 0] == 0]
-        return smallest_of(_exact(contexts, codes[v], scores.table[:, k] == 1) for v, k in cells.tolist()).p
-    values = np.unique(cells[:, 0])
-    pools = [_Pools.of(contexts, scores.table, codes[v]) for v in values]
-    largest = max(pools, key=lambda one: one.largest(one.observed))
-    return min(len(pools) * largest.p_value(excess), 1.0) if largest.variance.any() else math.nan
-
-
-def _exact(contexts: Contexts, value: int, has_label: Bools) -> PValue:
-    """The exact p-value of the rows of a value that have a label."""
-    of_value, of_label = contexts.values == value, has_label[contexts.labels]
-    n, a, b, both = (
-        np.bincount(contexts.owner, contexts.sizes * cells).astype(np.int64)
-        for cells in (np.ones(len(of_value)), of_value, of_label, of_value & of_label)
-    )
-    return distribution_of_contexts(n, a, b, contexts.times).p_value(int(contexts.times @ both))
+def _rare_classes(contexts: Contexts, scores: Scores, codes: Ints, cells: Ints) -> float:
+    """The smallest of the exact p-values of some cells, each by value and score, times their number."""
+    if len(codes) == 2:  # the first value determines the other
+        cells = cells[cells[:, 0] == 0]
+    parts, values = contexts.value_parts, contexts.values[contexts.value_starts]
+    order = np.argsort(values, kind="stable")
+    first, end = (np.searchsorted(values[order], codes, side) for side in ("left", "right"))
+    known: dict[bytes, PValue] = {}
+    found = []
+    for k in np.unique(cells[:, 1]).tolist():
+        sizes = contexts.sizes * (scores.table[:, k] == 1)[contexts.labels]
+        of_both, of_label = np.add.reduceat(sizes, contexts.value_starts), np.add.reduceat(sizes, contexts.starts)
+        for v in cells[cells[:, 1] == k, 0].tolist():
+            own = order[first[v] : end[v]]
+            c = parts.owner[own]
+            table = np.array([contexts.n_rows[c], parts.sizes[own], of_label[c], contexts.times[c], of_both[own]])
+            key = table.tobytes()
+            if key not in known:
+                n, a, b, times, both = table
+                known[key] = distribution_of_contexts(n, a, b, times).p_value(int(times @ both))
+            found.append(known[key])
+    return smallest_of(found).p
 
 
 @dataclass(frozen=True)
@@ -328,12 +341,14 @@ class _Pools:
     """Rows of the value in each context."""
     observed: Floats
     variance: Floats
+    third: Floats
+    """The third central moments of the sums."""
 
     @classmethod
     def of(cls, contexts: Contexts, scores: Floats, value: int) -> "_Pools":
         """The contexts that hold a value."""
         bounds, pools = np.append(contexts.starts, len(contexts.sizes)), list[tuple[list[float], int, Floats]]()
-        observed, variance = np.zeros((2, scores.shape[1]))
+        observed, variance, third = np.zeros((3, scores.shape[1]))
         for c in np.unique(contexts.owner[contexts.values == value]).tolist():
             cells = slice(bounds[c], bounds[c + 1])
             pool = np.repeat(scores[contexts.labels[cells]], contexts.sizes[cells], axis=0)
@@ -341,11 +356,13 @@ class _Pools:
             pool = pool - pool.mean(axis=0)
             n, m = len(pool), int(is_mine.sum())
             observed += pool[is_mine].sum(axis=0)
-            variance += m * (n - m) / (n * max(n - 1, 1)) * (pool**2).sum(axis=0)
+            share = m * (n - m) / (n * max(n - 1, 1))
+            variance += share * (pool**2).sum(axis=0)
+            third += share * (n - 2 * m) / max(n - 2, 1) * (pool**3).sum(axis=0)
             pool = pool[np.lexsort(np.round(pool.T, 9))]
             pools.append(([n, m, *np.round(pool[:, 0], 9).tolist()], m, pool))
         pools.sort(key=lambda one: one[0])
-        return cls([pool for _, _, pool in pools], [m for _, m, _ in pools], observed, variance)
+        return cls([pool for _, _, pool in pools], [m for _, m, _ in pools], observed, variance, third)
 
     def largest(self, sums: Floats) -> Any:
         """The largest of the sums, each divided by its standard deviation; over the last axis."""
@@ -353,7 +370,17 @@ class _Pools:
         return np.abs(np.divide(sums, scale, out=np.zeros_like(sums), where=scale > 0)).max(axis=-1)
 
     def p_value(self, excess: float) -> float:
-        """Share of draws that are at least as large, the observed one included."""
+        """By draws of few rows, the observed one included; of more rows by the tail of a skewed distribution."""
+        if sum(min(m, len(pool) - m) for m, pool in zip(self.n_drawn, self.pools, strict=True)) > MOST_DRAWN:
+            z, skewness = (
+                np.divide(sums, of, out=np.zeros_like(sums), where=of > 0)
+                for sums, of in (
+                    (np.abs(self.observed), np.sqrt(self.variance * excess)),
+                    (self.third, self.variance**1.5),
+                )
+            )
+            tails = (pearson_tail(a, b) + pearson_tail(a, -b) for a, b in zip(z, skewness, strict=True))
+            return min(min(tails) * len(z), 1.0)
         limit, rng = self.largest(self.observed) / math.sqrt(excess) * (1 - ROUNDING), np.random.default_rng(0)
         n_drawn = n_seen = 0
         for n_wanted in DRAWS:
@@ -420,7 +447,7 @@ def _second_moment(n: Floats, k: Floats, inverse: Floats, apart: Floats, product
     def ratio(numerator: Floats, n_rows: int) -> Floats:
         """The mean over all choices of this many distinct rows; 0 where there are not so many."""
         choices = np.prod([n - i for i in range(n_rows)], axis=0)
-        return np.divide(numerator, choices, out=np.zeros_like(n), where=choices > 0.5)
+        return np.asarray(np.divide(numerator, choices, out=np.zeros_like(n), where=choices > 0.5))
 
     same, two, two_crossed = ratio(fourth, 1), ratio(apart - fourth, 2), ratio(product - fourth, 2)
     three_and_one = ratio(-fourth, 2)
@@ -481,7 +508,7 @@ def ranks_of(sizes: Ints, has_missing: bool) -> Floats:
     """Share of the rows below the middle of each bin of a number, one half for missing cells, which come last."""
     numbers = sizes[:-1] if has_missing else sizes
     middle = (np.cumsum(numbers) - numbers / 2) / max(int(numbers.sum()), 1)
-    return np.append(middle, 0.5) if has_missing else middle
+    return np.asarray(np.append(middle, 0.5) if has_missing else middle, np.float64)
 
 
 def combine(p_values: Iterable[float]) -> float:

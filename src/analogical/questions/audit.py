@@ -260,8 +260,8 @@ def audit(
 
     Notes
     -----
-    With ``groups`` the differences stay those of the rows, and their intervals assume independent groups. There are
-    tests within and between groups; p is twice the smaller p-value.
+    With ``groups`` the differences stay those of the rows, and their intervals assume independent groups. p is
+    that of a score test whose variance comes from whole groups.
 
     Examples
     --------

@@ -183,8 +183,8 @@ class Relevance(Result):
     given: tuple[tuple[str, ...], ...] = per_entry()
     """For each feature the features on which compared rows agree."""
     adjusted_for: tuple[tuple[str, ...], ...] = per_entry()
-    """For each feature the members of the deciding set on which too few rows agree: their contribution is subtracted from
-    the label."""
+    """For each feature the members of the deciding set on which too few rows agree: their contribution is subtracted
+    from the label."""
     same_as: tuple[str | None, ...] = per_entry()
     """For each feature the given feature that it copies: no test can distinguish the two."""
     index: Floats = per_entry()

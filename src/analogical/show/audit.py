@@ -126,7 +126,7 @@ def _difference_table(result: Audit, most: int = 30) -> Table:
 
 def _explain(result: Audit) -> Iterator[str]:
     """What the numbers mean, and further results."""
-    test = "exact Cochran-Mantel-Haenszel test" if result.n_groups is None else "tests within and between groups"
+    test = "exact Cochran-Mantel-Haenszel test" if result.n_groups is None else "score test of groups"
     n, label = len(result.differences), quoted(result.label)
     adjusted = f", adjusted for {n:,} comparisons (Holm). {NOT_ADJUSTED}" if n > 1 else "."
     noise = (
