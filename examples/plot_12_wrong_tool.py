@@ -2,9 +2,9 @@
 Where the index is the wrong tool
 =================================
 
-If the log odds are linear in numbers, linear models and the F-test are the right tools. The index
-divides numbers into bins, ignores their order, and does not assume additivity. So it needs more rows
-to find the same four features.
+If the log odds are linear in numbers, linear models and the F-test are the right tools. Here numbers
+are divided into bins, only one of the tests uses their order, and additivity is not assumed. So more
+rows are needed to find the same four features.
 """
 
 # %%
