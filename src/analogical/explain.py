@@ -85,7 +85,8 @@ class Explanation:
             self._extend()
             # with groups the test may have too little power to keep a true member
             if study.group_column is not None or not self._prune():
-                break
+                return
+        self._extend(MOST_PAIRS)  # those that join and leave by turns are members
 
     @property
     def features(self) -> list[int]:
@@ -163,9 +164,8 @@ class Explanation:
         gains = self.decider.further(self.columns, frozenset())
         return sorted(outside, key=lambda f: (-round(gains[f], 6), int(self.study.rank[f])))[:MOST_TRIED]
 
-    def _extend(self) -> None:
-        """Add features that are significant given the explanation, and pairs that are."""
-        n_pairs = 0
+    def _extend(self, n_pairs: int = 0) -> None:
+        """Add features that are significant given the explanation, and pairs that are; so many pairs were added."""
         while len(self.columns) < MOST_MEMBERS:
             tried = self._tried()
             p = self._p_values(tried)
@@ -211,7 +211,7 @@ class Explanation:
         """Remove members that are not significant given the others, one after the other; whether there were any."""
         n_members = len(self.columns)
         while self.columns:
-            p = adjust_for_features(self._p_values(self.features))
+            p = adjust_for_features(self._p_values([*self._tried(), *self.features]))
             leaving = [c for c in self.columns if not p[self._own(c)] <= LEVEL and not math.isnan(p[self._own(c)])]
             if not leaving:
                 break

@@ -5,13 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from analogical.estimate.status import NEGLIGIBLE, decide_status, order_features
+from analogical.estimate.status import decide_status, largest_negligible, order_features
 
 LEVEL = 0.05
 
 
 def word(*, is_constant=False, is_copy=False, p_adjusted=0.001, high=0.3):
-    return decide_status(is_constant=is_constant, is_copy=is_copy, p_adjusted=p_adjusted, high=high, level=LEVEL)
+    return decide_status(
+        is_constant=is_constant, is_copy=is_copy, p_adjusted=p_adjusted, high=high, level=LEVEL, negligible=0.02
+    )
 
 
 def test_an_effect_is_significant_up_to_the_level():
@@ -22,9 +24,16 @@ def test_an_effect_is_significant_up_to_the_level():
 
 
 def test_a_feature_whose_interval_ends_low_has_none():
-    assert NEGLIGIBLE == 0.02
-    assert word(p_adjusted=0.5, high=NEGLIGIBLE) == "none"
-    assert word(p_adjusted=0.5, high=math.nextafter(NEGLIGIBLE, 1)) == "unclear"
+    assert word(p_adjusted=0.5, high=0.02) == "none"
+    assert word(p_adjusted=0.5, high=math.nextafter(0.02, 1)) == "unclear"
+
+
+def test_what_is_negligible_is_measured_by_the_spread_of_the_label():
+    """14 points for two even classes, 6 for a class of 5 %."""
+    assert largest_negligible(np.array([50, 50])) == pytest.approx(0.02)
+    assert largest_negligible(np.array([95, 5])) == pytest.approx(0.04 * 2 * 0.95 * 0.05)
+    assert math.sqrt(largest_negligible(np.array([95, 5]))) == pytest.approx(0.062, abs=0.001)
+    assert largest_negligible(np.array([1, 1, 1, 1])) == pytest.approx(0.03)
 
 
 def test_where_nothing_is_known_it_is_unclear():

@@ -22,7 +22,7 @@ def test_one_table_has_one_answer(path):
     effects = set(found.with_status("effect"))
     assert set(select(study).features) == set(found.deciding)
     if study.n_rows <= 20_000:  # otherwise the deciding set is found on a sample
-        assert set(found.deciding) == effects
+        assert effects <= set(found.deciding)
     for name in found.ranking()[:4]:
         place = found.names.index(name)
         if found.status[place] in ("effect", "unclear", "none"):
