@@ -12,7 +12,6 @@ from naive import naive_effect_sums, naive_pairs, naive_share
 
 from analogical import load_table, relevance
 from analogical.count.pairs import count_pairs
-from analogical.estimate.status import NEGLIGIBLE
 from analogical.paper import definitions as d
 from analogical.study import GivenColumns, Study
 
@@ -243,7 +242,7 @@ def test_no_result_contradicts_itself(table, way):
             assert result.p_adjusted[i] <= 1 - 0.95
             assert result.effect[i] > 0
             assert result.effect_low[i] >= 0
-        assert status != "none" or result.effect_high[i] <= NEGLIGIBLE
+        assert status != "none" or result.effect_high[i] <= result.settings.negligible
     assert sorted(result.order()) == list(range(len(result)))
     words = ["effect", "unclear", "none", "same", "constant"]
     ranks = [words.index(result.status[i]) for i in result.order()]

@@ -415,14 +415,16 @@ class Study:
         if not len(contexts):
             return None
         n_values, n_rows = int(self.table.n_values[feature]), int(self.label_sizes.sum())
-        if len(self.label_sizes) == 2:
-            of_classes = np.hstack([-scores.table, scores.table])
-        else:  # classes that share a score have none
-            kinds = self.scores.table * (self.scores.table.sum(axis=0) == 1)
-            of_classes = scores.table @ (kinds.T @ class_scores(self.label_sizes))
-        (size,) = measure_sizes(Stack.of([contexts]), of_classes, [n_values], n_rows, confidence)
+        (size,) = measure_sizes(Stack.of([contexts]), self._by_class(scores.table), [n_values], n_rows, confidence)
         noise_rate = EffectSums.of(self.contexts(*given.item(feature)), class_scores(self.label_sizes)).noise_rate()
         return replace(size, noise_rate=noise_rate)
+
+    def _by_class(self, scores: Floats) -> Floats:
+        """Scores of classes that tests keep apart as scores of all classes; those that share a score have none."""
+        if len(self.label_sizes) == 2:
+            return np.hstack([-scores, scores])
+        apart = self.scores.table * (self.scores.table.sum(axis=0) == 1)
+        return np.asarray(scores @ (apart.T @ class_scores(self.label_sizes)))
 
     def left(self, terms: tuple[tuple[int, ...], ...], without: int | None = None) -> Left:
         """What some terms leave of the label of each row, without those of a feature."""
@@ -477,8 +479,13 @@ class Study:
         scores = class_scores(self.label_sizes)
         if self.group_column is not None:
             for feature, context in given.items():
-                rows = self.rows_of([feature, *sorted(context.columns), self.group_column])
-                size = measure_size_of_groups(rows, scores, confidence)
+                rows, table = self.rows_of([feature, *sorted(context.columns), self.group_column]), scores
+                if context.terms:  # every row has a label of its own
+                    table = self._by_class(self.left(context.terms, feature).scores)
+                    rows = replace(
+                        rows, labels=np.arange(len(table)).astype(code_type(len(table))), n_labels=len(table)
+                    )
+                size = measure_size_of_groups(rows, table, confidence)
                 yield feature, None if math.isnan(size.effect) else size
             return
         n_rows = int(self.label_sizes.sum())

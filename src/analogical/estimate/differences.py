@@ -152,7 +152,7 @@ def measure_difference_of_groups(
     held = np.flatnonzero((rows.codes[:, 0] == values[0]) | (rows.codes[:, 0] == values[1]))
     part = rows.take(held)
     part = replace(part, labels=(part.labels == label).astype(np.uint8), n_labels=2)
-    p_value = group_p_value(part)
+    p_value = group_p_value(part, in_common=True)
     n_groups = len(np.unique(part.codes[:, -1]))
     error = reach = 0.0
     if n_groups > 1:

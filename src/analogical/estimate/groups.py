@@ -41,11 +41,11 @@ _Split: TypeAlias = tuple[Floats, Floats, Floats]
 their sums of squares within and between groups, of shape (2, groups)."""
 
 
-def group_p_value(rows: CodedRows, scores: Floats | None = None) -> float:
+def group_p_value(rows: CodedRows, scores: Floats | None = None, *, in_common: bool = False) -> float:
     """P-value of the feature in column 0, given the columns between it and the group of each row, the last column.
 
     Each value is tested against each label, or column of ``scores``: over all contexts, and over those that share a
-    value of a given column. With too few groups, rows of a group and context are compared as if they were independent,
+    value of a given column, unless only what all have ``in_common`` is asked for. With too few groups, rows of a group and context are compared as if they were independent,
     which only labels allow. NaN if no test can be made.
     """
     of_labels = (held.astype(np.float64) for held in _values(rows.labels))
@@ -59,6 +59,8 @@ def group_p_value(rows: CodedRows, scores: Floats | None = None) -> float:
 
     known = [(column, np.unique(column)) for column in rows.codes[:, 1:-1].T]
     p = smallest([np.ones(len(rows.codes), np.bool_)])
+    if in_common and not math.isnan(p):
+        return p
     p_apart = smallest(column == code for column, codes in known if len(codes) > 1 for code in codes)
     if math.isnan(p) or math.isnan(p_apart):
         p = combine((p, p_apart))
