@@ -137,7 +137,12 @@ def plain(result):
 @pytest.mark.parametrize("name", TABLES)
 def test_the_same_relevance_with_numbers_weights_and_groups(name, given):
     there, here = both(table_of(name))
-    assert_same(plain(relevance(there, given=given)), plain(relevance(here, given=given)))
+    far, near = relevance(there, given=given), relevance(here, given=given)
+    if any(near.adjusted_for):  # of rows that lie elsewhere nothing is subtracted
+        assert (far.deciding, far.given) == (near.deciding, near.given)
+        assert not any(far.adjusted_for)
+    else:
+        assert_same(plain(far), plain(near))
     assert relevance(there).settings.engine == "duckdb"
 
 
