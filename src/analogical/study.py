@@ -389,33 +389,36 @@ class Study:
         return self.once(question, lambda: self._adjusted_p_value(feature, given))
 
     def _adjusted_p_value(self, feature: int, given: GivenColumns) -> float:
-        """P-value of a feature on what other features leave of the label."""
-        contexts, scores = self._adjusted(feature, given)
-        return float(p_values_of(Stack.of([contexts]), scores, [self.ranks(feature)])[0]) if len(contexts) else math.nan
+        """P-value of a feature on what other features leave of the label, in units of the error that they expect."""
+        contexts = self._rows_in_contexts(feature, given)
+        if not len(contexts):
+            return math.nan
+        table = _with_nothing(self.left(given.terms, feature).standardized)
+        scores = Scores(table, (table != 0).astype(np.float64))
+        return float(p_values_of(Stack.of([contexts]), scores, [self.ranks(feature)])[0])
 
-    def _adjusted(self, feature: int, given: GivenColumns) -> tuple[Contexts, Scores]:
-        """The contexts of a feature, with the row as label code, and what other features leave of the label of each.
+    def _rows_in_contexts(self, feature: int, given: GivenColumns) -> Contexts:
+        """The contexts of a feature, with the row as label code.
 
         A context in which all rows have the same label shows nothing: what a fit leaves there is its own error. Its
         rows have the last code, whose scores are 0.
         """
-        rows, cells, left = self.rows, self.cells(tuple(sorted(given.columns))), self.left(given.terms, feature)
+        rows, cells = self.rows, self.cells(tuple(sorted(given.columns)))
         context = cells.of_row.astype(np.int64)
         labels = np.bincount(np.unique(context * rows.n_labels + rows.labels) // rows.n_labels, minlength=len(cells))
         codes = np.where(labels[context] > 1, np.arange(len(context)), len(context))
         values = rows.codes[:, feature]
         order = np.lexsort((codes, values, context))
-        scores = (np.vstack([of_row, np.zeros(of_row.shape[1])]) for of_row in (left.scores, left.variance))
-        contexts = contexts_of_cells(context[order], values[order], codes[order], rows.weights_or_ones()[order])[0]
-        return contexts, Scores(*scores)
+        return contexts_of_cells(context[order], values[order], codes[order], rows.weights_or_ones()[order])[0]
 
     def _adjusted_size(self, feature: int, given: GivenColumns, confidence: float) -> Size | None:
         """Effect of a feature on what other features leave of the label."""
-        contexts, scores = self._adjusted(feature, given)
+        contexts = self._rows_in_contexts(feature, given)
         if not len(contexts):
             return None
         n_values, n_rows = int(self.table.n_values[feature]), int(self.label_sizes.sum())
-        (size,) = measure_sizes(Stack.of([contexts]), self._by_class(scores.table), [n_values], n_rows, confidence)
+        scores = self._by_class(_with_nothing(self.left(given.terms, feature).scores))
+        (size,) = measure_sizes(Stack.of([contexts]), scores, [n_values], n_rows, confidence)
         noise_rate = EffectSums.of(self.contexts(*given.item(feature)), class_scores(self.label_sizes)).noise_rate()
         return replace(size, noise_rate=noise_rate)
 
@@ -634,6 +637,11 @@ class Study:
     def explanation(self) -> Explanation:
         """The explanation of the label, found on the rows searched."""
         return Explanation(self, self.total_rows) if self.sample is self else self.sample.explanation
+
+
+def _with_nothing(scores: Floats) -> Floats:
+    """Scores with a last row of zeros."""
+    return np.vstack([scores, np.zeros(scores.shape[1])])
 
 
 def _blocks(parts: Iterable[Part], n_cells: Callable[[Part], int]) -> Iterator[list[Part]]:

@@ -235,3 +235,19 @@ def test_where_a_fit_begins_does_not_matter():
     assert few.scores == pytest.approx(
         what_is_left(terms_of(codes[:, :2]), labels, None, everything(y)).scores, abs=1e-4
     )
+
+
+def test_a_fit_that_begins_far_away_arrives():
+    """All terms nearly determine the label, so that their coefficients are no start for fewer terms."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, (900, 6)).astype(np.uint8)
+    y = ((codes == 1).sum(axis=1) - (codes == 2).sum(axis=1) > 0).astype(float)
+    full = what_is_left(terms_of(codes), y[:, None], None, everything(y))
+    assert np.abs(full.coefficients).max() > 4
+    for without in range(6):
+        terms = terms_of(np.delete(codes, without, axis=1))
+        places = np.delete(np.arange(13), [1 + 2 * without, 2 + 2 * without])
+        cold = what_is_left(terms, y[:, None], None, everything(y))
+        for factor in (1, 3, -2):
+            warm = what_is_left(terms, y[:, None], None, everything(y), factor * full.coefficients[:, places])
+            assert warm.scores == pytest.approx(cold.scores, abs=0.03)

@@ -7,12 +7,12 @@ import pytest
 
 from analogical.estimate.status import decide_status, largest_negligible, order_features
 
-LEVEL = 0.05
+LEVEL, NEGLIGIBLE = 0.05, 0.013
 
 
 def word(*, is_constant=False, is_copy=False, p_adjusted=0.001, high=0.3):
     return decide_status(
-        is_constant=is_constant, is_copy=is_copy, p_adjusted=p_adjusted, high=high, level=LEVEL, negligible=0.02
+        is_constant=is_constant, is_copy=is_copy, p_adjusted=p_adjusted, high=high, level=LEVEL, negligible=NEGLIGIBLE
     )
 
 
@@ -24,16 +24,15 @@ def test_an_effect_is_significant_up_to_the_level():
 
 
 def test_a_feature_whose_interval_ends_low_has_none():
-    assert word(p_adjusted=0.5, high=0.02) == "none"
-    assert word(p_adjusted=0.5, high=math.nextafter(0.02, 1)) == "unclear"
+    assert word(p_adjusted=0.5, high=NEGLIGIBLE) == "none"
+    assert word(p_adjusted=0.5, high=math.nextafter(NEGLIGIBLE, 1)) == "unclear"
 
 
-def test_what_is_negligible_is_measured_by_the_spread_of_the_label():
-    """14 points for two even classes, 6 for a class of 5 %."""
+def test_what_is_negligible_is_a_share_of_how_often_two_labels_differ():
+    """Two classes of half the rows differ in half of all pairs: 14 points, whose square is .02; 5 % in 9.5 %."""
     assert largest_negligible(np.array([50, 50])) == pytest.approx(0.02)
-    assert largest_negligible(np.array([95, 5])) == pytest.approx(0.04 * 2 * 0.95 * 0.05)
-    assert math.sqrt(largest_negligible(np.array([95, 5]))) == pytest.approx(0.062, abs=0.001)
-    assert largest_negligible(np.array([1, 1, 1, 1])) == pytest.approx(0.03)
+    assert largest_negligible(np.array([19, 1])) == pytest.approx(0.04 * 0.095)
+    assert largest_negligible(np.array([1, 1, 1, 1])) == pytest.approx(0.04 * 0.75)
 
 
 def test_where_nothing_is_known_it_is_unclear():
