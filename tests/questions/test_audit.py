@@ -507,7 +507,7 @@ def test_an_interval_by_units_in_loops():
     reach = student.ppf(0.975, squares.sum() ** 2 / (squares**2).sum()) * np.sqrt(squares.sum()) / (x @ x)
     assert found.difference == pytest.approx(slope)
     assert (found.difference_low, found.difference_high) == pytest.approx((slope - reach, slope + reach))
-    assert found.p_value == group_p_value(coded(np.column_stack([value, context, unit]), label))
+    assert found.p_value == group_p_value(coded(np.column_stack([value, context, unit]), label), in_common=True)
     unknown = (found.odds_low, found.odds_high, found.pair_low, found.pair_high, found.p_homogeneity)
     assert np.isnan(unknown).all()
 

@@ -80,8 +80,11 @@ class Left:
 
     @property
     def standardized(self) -> Floats:
-        """Scores in units of their expected errors. These differ between rows, so the scores themselves could not be
-        assigned to each other's rows: with a value tied to what is subtracted p was <= .05 in 19 % of tables."""
+        """Scores in units of their expected errors, which tests may assign to the rows of a context at random.
+
+        The errors themselves differ between rows: with a feature tied to what is subtracted, p of the scores was
+        at most .05 in 19 % of tables without an effect, p of the standardized scores in 2 %.
+        """
         return np.asarray(self.scores / np.sqrt(self.variance))
 
 
