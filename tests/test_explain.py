@@ -322,8 +322,8 @@ def test_the_p_value_is_that_of_what_the_others_leave_in_contexts_of_those_held(
             squares, n_rows = squares + x @ x, n_rows + rows.sum()
     trend = chi2.sf(total**2 / variance / max(n_rows / squares, 1), 1)
     found = overflow.p_value(2, given)
-    assert trend <= found <= 4 * trend * (1 + 1e-6) or found < trend
-    assert np.isclose(found / trend, [1, 2, 3, 4]).any()
+    assert trend * (1 - 1e-3) <= found <= 4 * trend * (1 + 1e-3)
+    assert np.isclose(found / trend, [1, 2, 3, 4], rtol=1e-3).any()  # far in the tail, where rounding counts
 
 
 def test_a_copy_of_a_member_is_named_and_compared_with_nothing():

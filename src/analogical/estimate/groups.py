@@ -44,9 +44,9 @@ their sums of squares within and between groups, of shape (2, groups)."""
 def group_p_value(rows: CodedRows, scores: Floats | None = None, *, in_common: bool = False) -> float:
     """P-value of the feature in column 0, given the columns between it and the group of each row, the last column.
 
-    Each value is tested against each label, or column of ``scores``: over all contexts, and over those that share a
-    value of a given column, unless only what all have ``in_common`` is asked for. With too few groups, rows of a group and context are compared as if they were independent,
-    which only labels allow. NaN if no test can be made.
+    Each value is tested against each label, or column of ``scores``: over all contexts, and, unless only what contexts
+    have ``in_common`` is asked for, over those that share a value of a given column. With too few groups, rows of a
+    group and context are compared as if they were independent, which only labels allow. NaN if no test can be made.
     """
     of_labels = (held.astype(np.float64) for held in _values(rows.labels))
     columns = list(of_labels if scores is None else scores.T)
