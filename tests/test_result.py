@@ -16,7 +16,7 @@ import pytest
 
 import analogical
 from analogical import InputError, load_table, relevance, select, table_names
-from analogical.show.relevance import STATUSES, describe_direction, has_direction, say_given
+from analogical.show.relevance import STATUSES, _list_given, describe_direction, has_direction, say_given
 from analogical.show.views import view_of
 
 ROWS = [(0, 0, "c", 0), (0, 1, "c", 1), (1, 0, "c", 0), (1, 1, "c", 1), (0, 0, "c", 0), (0, 0, "c", 0)]
@@ -461,3 +461,8 @@ def test_other_levels_are_refused(confidence):
 def test_progress_is_one_line_on_stderr(capsys):
     relevance(ROWS, LABELS, given="all", progress=True)
     assert capsys.readouterr().err.endswith("\rcomparing rows: 3 of 3\n")  # one of the four is constant
+
+
+def test_what_is_subtracted_is_listed_beside_what_is_given():
+    result = dataclasses.replace(TITANIC, given=(("class",), ("sex",), ()), adjusted_for=(("age",), (), ("sex",)))
+    assert [_list_given(result, i) for i in range(3)] == ["class; subtracted: age", "sex", "-; subtracted: sex"]

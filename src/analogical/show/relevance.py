@@ -75,7 +75,7 @@ def view_relevance(
         number_column("index", lambda i: three_decimals(result.index[i]), drop_order=2),
         number_column("noise", lambda i: three_decimals(result.noise_rate[i]), drop_order=3),
         number_column("pairs compared", lambda i: number(result.compared[i])),
-        text_column("given", lambda i: Cell(", ".join(map(shown, result.given[i])) or "-", "muted"), may_wrap=True),
+        text_column("given", lambda i: Cell(_list_given(result, i), "muted"), may_wrap=True),
     ]
     return View(
         headline=say_effects(result),
@@ -132,6 +132,12 @@ def _effect_columns(result: Relevance, alone: Floats | None) -> list[Column]:
         ari = np.where(result.pairs > 0, result.ari, math.nan)
         columns.insert(3, number_column("ARI", lambda i: three_decimals(ari[i]), drop_order=4))
     return columns
+
+
+def _list_given(result: Relevance, i: int) -> str:
+    """The features on which rows agree, and those that are subtracted from the label."""
+    held, subtracted = (", ".join(map(shown, names)) for names in (result.given[i], result.adjusted_for[i]))
+    return f"{held or '-'}; subtracted: {subtracted}" if subtracted else held or "-"
 
 
 # ---------------------------------------------------------------- the answer
