@@ -42,7 +42,7 @@ MOST_MEMBERS = 20
 """Largest number of members: time."""
 MOST_PAIRS = 4
 """Largest number of pairs found after the votes: time."""
-ROUNDS = 3
+ROUNDS = 2
 """Times that members join and leave: nearly always they stay after the first or second."""
 
 
@@ -209,9 +209,10 @@ class Explanation:
 
     def _prune(self) -> bool:
         """Remove members that are not significant given the others, one after the other; whether there were any."""
-        n_members = len(self.columns)
+        n_members, outside = len(self.columns), self._p_values(self._tried())
         while self.columns:
-            p = adjust_for_features(self._p_values([*self._tried(), *self.features]))
+            p = self._p_values(self.features)
+            p = adjust_for_features(np.where(p == 1.0, outside, p))
             leaving = [c for c in self.columns if not p[self._own(c)] <= LEVEL and not math.isnan(p[self._own(c)])]
             if not leaving:
                 break

@@ -501,6 +501,7 @@ class Decider:
         shape = len(rows.codes), min(rows.n_labels, SCREENED_CLASSES) - 1
         self.screened = {size: by_gain[: n_screened(rows.n_values[by_gain], *shape, size)] for size in (2, 3)}
         """The features that are screened in sets of two and of three: all, or those with the largest gains alone."""
+        self._n_cells: dict[frozenset[int], int] = {}
         self.has_refused = False
         """Whether features that act together found no room."""
         self._members: list[int] = []
@@ -538,8 +539,10 @@ class Decider:
 
     def has_room(self, members: Sequence[int]) -> bool:
         """Whether there are enough rows per combination of the members' values."""
-        rows = self.voting.rows
-        return len(members) < 2 or self.is_enough(len(RowContexts.by(rows, members)), rows.n_rows)
+        rows, key = self.voting.rows, frozenset(members)
+        if key not in self._n_cells:
+            self._n_cells[key] = 1 if len(members) < 2 else len(RowContexts.by(rows, sorted(members)))
+        return len(members) < 2 or self.is_enough(self._n_cells[key], rows.n_rows)
 
     def is_enough(self, n_cells: int, n_rows: int) -> bool:
         """Whether there are enough rows for this number of combinations."""

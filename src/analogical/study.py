@@ -393,8 +393,7 @@ class Study:
         contexts = self._rows_in_contexts(feature, given)
         if not len(contexts):
             return math.nan
-        table = _with_nothing(self.left(given.terms, feature).standardized)
-        scores = Scores(table, (table != 0).astype(np.float64))
+        scores = Scores(*map(_with_nothing, self.left(given.terms, feature).standardized()))
         return float(p_values_of(Stack.of([contexts]), scores, [self.ranks(feature)])[0])
 
     def _rows_in_contexts(self, feature: int, given: GivenColumns) -> Contexts:
