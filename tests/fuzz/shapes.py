@@ -164,7 +164,9 @@ def main() -> None:
         question()
     except AnalogicalError as error:
         refused = str(error)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    # not ru_maxrss, which begins with that of the process that started this one
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines())
+    peak = int(status["VmHWM"].split()[0]) / 1024
     folder.cleanup()
     sys.stdout.write(json.dumps({"seconds": used() - began, "megabytes": peak, "refused": refused}))
 
