@@ -8,8 +8,8 @@ a row less its prediction from them is a number, and that number is compared. So
 **Search.** It begins with the features that the votes choose (``search``). Then the feature with the smallest p-value
 given the explanation joins it, if that is significant among all features. If none is, all pairs of features are
 screened on what the explanation leaves of the label, and a pair joins if one of the two is significant given the other,
-among all pairs. At the end members that are not significant given the others leave, one after the other: what is left
-is the explanation, and its members are the effects.
+among all pairs. Then members that are not significant given the others leave, one after the other, and others may join
+again. Features that join and leave by turns stay, so every effect is a member, and nearly every member is an effect.
 """
 
 import math
