@@ -18,6 +18,7 @@ import analogical
 from analogical import InputError, load_table, relevance, select, table_names
 from analogical.show.relevance import STATUSES, _list_given, describe_direction, has_direction, say_given
 from analogical.show.views import view_of
+from analogical.show.words import Measure
 
 ROWS = [(0, 0, "c", 0), (0, 1, "c", 1), (1, 0, "c", 0), (1, 1, "c", 1), (0, 0, "c", 0), (0, 0, "c", 0)]
 LABELS = ["no", "yes", "no", "yes", "no", "yes"]
@@ -59,7 +60,7 @@ def test_to_dict_is_ready_for_json():
         "effect_high": None,
         "p_value": None,
         "p_adjusted": None,
-        "points": None,
+        "direction": None,
         "given": ["free", "same", "<b>"],
         "adjusted_for": [],
         "same_as": None,
@@ -84,14 +85,20 @@ def test_to_dict_is_ready_for_json():
         "searched_rows": None,
         "explained": None,
         "negligible": 0.02,
+        "scale": "classes",
+        "unit": "",
         "n_groups": None,
         "engine": "memory",
         "backend": None,
     }
     assert content["notes"] == []
     sex = json.loads(json.dumps(TITANIC.to_dict(), allow_nan=False))["features"][1]
-    assert (sex["points"]["value"], sex["points"]["against"], sex["points"]["label"]) == ("female", "male", "yes")
-    assert sex["points"]["points"] == pytest.approx(49.19, abs=0.01)
+    assert (sex["direction"]["value"], sex["direction"]["against"], sex["direction"]["label"]) == (
+        "female",
+        "male",
+        "yes",
+    )
+    assert sex["direction"]["difference"] == pytest.approx(49.19, abs=0.01)
 
 
 @pytest.mark.parametrize("labels", [np.array([1, 0, 1, 0, 1, 1]), [(1, 2), None.__class__] * 3, [True, False] * 3])
@@ -261,13 +268,13 @@ def test_a_set_that_was_chosen_on_a_part_of_the_rows_says_so():
 
 
 def test_directions_are_said_in_words():
-    assert describe_direction(TITANIC.points[1]) == (
+    assert describe_direction(TITANIC.direction[1], Measure()) == (
         "'yes' is 49 points more frequent with female than with male (+44 to +54)"
     )
     assert "class: 'yes' is 14 points less frequent with 3rd than with crew (-18 to -9.7)." in explain(TITANIC)
     berkeley = relevance(load_table("berkeley").to_frame(), "admitted", weights="count")
     gender = berkeley.names.index("gender")
-    assert berkeley.points[gender].low < 0 < berkeley.points[gender].high
+    assert berkeley.direction[gender].low < 0 < berkeley.direction[gender].high
     assert not has_direction(berkeley, gender)
     (table,) = view_of(berkeley).tables
     assert [row[3].text for row in table.rows] == ["F -59", "mixed"]
@@ -438,7 +445,7 @@ def test_groups_widen_the_interval():
     X, y, person = copies(0)
     alone, grouped = relevance(X, y, given="all"), relevance(X, y, given="all", groups=person)
     assert grouped.ari.tolist() == alone.ari.tolist()
-    wide, narrow = (result.points[0].high - result.points[0].low for result in (grouped, alone))
+    wide, narrow = (result.direction[0].high - result.direction[0].low for result in (grouped, alone))
     assert wide > 5 * narrow
     with pytest.raises(InputError, match=r'groups and duplicates="once"'):
         relevance(X, y, groups=person, duplicates="once")

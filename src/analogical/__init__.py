@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from analogical.questions.evidence import Evidence, ExampleRows, Transition, Transitions, evidence, transitions
     from analogical.questions.interactions import Interaction, Interactions, interactions
     from analogical.questions.redundancies import Dependency, NearCopy, Redundancies, redundancies
-    from analogical.questions.relevance import FeatureColumn, Points, Relevance, Settings, ari_score, relevance
+    from analogical.questions.relevance import Direction, FeatureColumn, Relevance, Settings, ari_score, relevance
     from analogical.questions.report import Report, report
     from analogical.questions.select import Carried, Selection, select
     from analogical.questions.selector import AnalogicalSelector, Dropped, SelectionWarning
@@ -29,6 +29,7 @@ __all__ = [
     "Comparison",
     "Dependency",
     "Difference",
+    "Direction",
     "Dropped",
     "Evidence",
     "ExampleRows",
@@ -39,7 +40,6 @@ __all__ = [
     "Interactions",
     "MissingDependencyError",
     "NearCopy",
-    "Points",
     "Redundancies",
     "Relevance",
     "Report",
@@ -71,7 +71,7 @@ _HOMES = {
     "questions.evidence": ("Evidence", "ExampleRows", "Transition", "Transitions", "evidence", "transitions"),
     "questions.interactions": ("Interaction", "Interactions", "interactions"),
     "questions.redundancies": ("Dependency", "NearCopy", "Redundancies", "redundancies"),
-    "questions.relevance": ("FeatureColumn", "Points", "Relevance", "Settings", "ari_score", "relevance"),
+    "questions.relevance": ("Direction", "FeatureColumn", "Relevance", "Settings", "ari_score", "relevance"),
     "questions.report": ("Report", "report"),
     "questions.select": ("Carried", "Selection", "select"),
     "questions.selector": ("AnalogicalSelector", "Dropped", "SelectionWarning"),

@@ -17,6 +17,7 @@ __all__ = [
     "Note",
     "Positions",
     "RawCells",
+    "Scale",
     "code_type",
     "merge_bins",
     "same",
@@ -129,6 +130,19 @@ def _sizes(codes: Codes, weights: Ints | None, n_codes: int) -> Ints:
         together = np.ascontiguousarray(codes)
         return np.array([np.count_nonzero(together == code) for code in range(n_codes)], np.int64)
     return np.bincount(codes, weights, minlength=n_codes).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Scale:
+    """How labels that are numbers are compared."""
+
+    kind: str
+    """``"number"``, ``"log"`` (its natural logarithm), ``"ranks"`` (share of the rows below, in per cent) or
+    ``"ordered"`` (the place of a class in the order of all)."""
+    unit: str
+    """Unit of a number, where it is known: days, hours, seconds."""
+    scores: Floats
+    """The score of each label code, increasing."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -64,6 +64,8 @@ Item: TypeAlias = tuple[int, tuple[int, ...]]
 SEARCH_ROWS = 20_000
 """Rows on which the deciding set is chosen, evenly spaced in larger tables: a feature without a visible effect on this
 many rows confounds little, and only the choice depends on them."""
+CLASSES_OF_NUMBER = 5
+"""Classes of about equal size that stand for a label that is a number in the votes of the search."""
 BINS_OF_FIT = 8
 """Bins of a number in a fit, beside its rank."""
 FEW_GIVEN = 10
@@ -184,6 +186,8 @@ class Study:
         if table.groups is not None and duplicates == "once":
             raise InputError('groups and duplicates="once" cannot be used together; groups need every row.')
         self.table, self.source, self.duplicates, self.n_jobs = table, table.source, duplicates, n_jobs
+        self.scale = table.scale
+        """How labels are compared; None for classes."""
         self.rows = collapse_rows(table.coded) if duplicates == "once" else table.coded
         """The features of all rows; of a sample of them, if there is a source."""
         self.n_rows = table.coded.n_rows if self.source is None else self.source.n_rows
@@ -248,7 +252,7 @@ class Study:
         if self.table.label_meaning is None:
             return self.table.notes
         notes, raw = list(self.table.notes), self.table.raw
-        leaks = find_leaks(self.table.coded) | dict(self.table.watched)
+        leaks = find_leaks(self.in_classes(self.table.coded)) | dict(self.table.watched)
         shares = tuple(100 if share == 1 else min(99, round(100 * share)) for _, share in sorted(leaks.items()))
         names = tuple(self.table.names[i] for i in sorted(leaks))
         notes += [Note("leak", names, shares)] if leaks else []
@@ -380,8 +384,10 @@ class Study:
         if self.group_column is not None:
             columns = [feature, *sorted(given.columns), self.group_column]
             question = "p-value", *columns, given.terms
-            scores = self.left(given.terms, feature).scores if given.terms else None
-            return self.once(question, lambda: group_p_value(self.rows_of(columns), scores))
+            rows, scores = self.rows_of(columns), None
+            if given.terms or self.scale is not None:
+                scores = self.left(given.terms, feature).scores if given.terms else self.label_scores[rows.labels]
+            return self.once(question, lambda: group_p_value(rows, scores))
         if not given.adjusted_for:
             tested = self.tested(feature, given.columns)
             return math.nan if tested is None else tested.p_value
@@ -393,7 +399,8 @@ class Study:
         contexts = self._rows_in_contexts(feature, given)
         if not len(contexts):
             return math.nan
-        scores = Scores(*map(_with_nothing, self.left(given.terms, feature).standardized()))
+        left = self.left(given.terms, feature)
+        scores = Scores(*map(_with_nothing, left.standardized() if self.scale is None else (left.scores,)))
         return float(p_values_of(Stack.of([contexts]), scores, [self.ranks(feature)])[0])
 
     def _rows_in_contexts(self, feature: int, given: GivenColumns) -> Contexts:
@@ -418,15 +425,17 @@ class Study:
         n_values, n_rows = int(self.table.n_values[feature]), int(self.label_sizes.sum())
         scores = self._by_class(_with_nothing(self.left(given.terms, feature).scores))
         (size,) = measure_sizes(Stack.of([contexts]), scores, [n_values], n_rows, confidence)
-        noise_rate = EffectSums.of(self.contexts(*given.item(feature)), class_scores(self.label_sizes)).noise_rate()
+        noise_rate = EffectSums.of(self.contexts(*given.item(feature)), self.label_scores).noise_rate()
         return replace(size, noise_rate=noise_rate)
 
     def _by_class(self, scores: Floats) -> Floats:
         """Scores of classes that tests keep apart as scores of all classes; those that share a score have none."""
+        if self.scale is not None:
+            return scores
         if len(self.label_sizes) == 2:
             return np.hstack([-scores, scores])
         apart = self.scores.table * (self.scores.table.sum(axis=0) == 1)
-        return np.asarray(scores @ (apart.T @ class_scores(self.label_sizes)))
+        return np.asarray(scores @ (apart.T @ self.label_scores))
 
     def left(self, terms: tuple[tuple[int, ...], ...], without: int | None = None) -> Left:
         """What some terms leave of the label of each row, without those of a feature."""
@@ -442,7 +451,8 @@ class Study:
             columns = np.concatenate([[0], *(np.arange(bounds[place], bounds[place + 1]) for place in places)])
             start = self.left(terms).coefficients[:, columns.astype(np.intp)]
         classes, fitted_on = self.scores.table[self.rows.labels], evenly(len(self.rows.codes), SEARCH_ROWS)
-        return what_is_left([made[place] for place in places], classes, self.rows.weights, fitted_on, start)
+        kept, are_classes = [made[place] for place in places], self.scale is None
+        return what_is_left(kept, classes, self.rows.weights, fitted_on, start, are_classes=are_classes)
 
     def _term(self, features: tuple[int, ...]) -> Term:
         """A term of a fit: numbers in eight bins, with their ranks."""
@@ -459,8 +469,20 @@ class Study:
 
     @cached_property
     def scores(self) -> Scores:
-        """The scores of the classes."""
-        return Scores.of_classes(self.label_sizes)
+        """The scores of labels in tests."""
+        return Scores.of_classes(self.label_sizes) if self.scale is None else Scores(self.label_scores)
+
+    @cached_property
+    def label_scores(self) -> Floats:
+        """The scores of each label code: a unit vector for a class, a single number for a number."""
+        return class_scores(self.label_sizes) if self.scale is None else self.scale.scores[:, None]
+
+    def in_classes(self, rows: CodedRows) -> CodedRows:
+        """Rows with classes as labels; numbers in five classes of about equal size."""
+        if self.scale is None:
+            return rows
+        class_of = merge_bins(self.label_sizes, CLASSES_OF_NUMBER, has_missing=False)
+        return replace(rows, labels=class_of[rows.labels], n_labels=int(class_of.max()) + 1)
 
     def ranks(self, feature: int) -> Floats | None:
         """The rank of each bin of a number; None for categories."""
@@ -478,7 +500,7 @@ class Study:
 
     def sizes(self, given: Mapping[int, GivenColumns], confidence: float) -> Iterator[tuple[int, Size | None]]:
         """Effects of features given some columns and less others, many at a time; None for a feature without pairs."""
-        scores = class_scores(self.label_sizes)
+        scores = self.label_scores
         if self.group_column is not None:
             for feature, context in given.items():
                 rows, table = self.rows_of([feature, *sorted(context.columns), self.group_column]), scores
@@ -628,7 +650,7 @@ class Study:
         """The search for the deciding set."""
         if self.sample is not self:
             return self.sample.decider
-        rows = self.rows_of(range(len(self.owner)))
+        rows = self.in_classes(self.rows_of(range(len(self.owner))))
         groups = None if self.group_column is None else self.codes(self.group_column)
         return Decider(Voting(rows, n_threads_for(self.n_jobs, rows.codes.size), groups), self.owner, self.rank)
 

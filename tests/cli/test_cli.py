@@ -302,7 +302,7 @@ BAD_FILES = {
     "numeric label": (
         b"a,y\n" + b"".join(b"%d,%d\n" % (k % 2, k) for k in range(30)),
         "x.csv",
-        "--bin-label|bin_label",
+        "whole numbers that identify the rows",
     ),
     "one class": (b"a,y\n1,no\n2,no\n", "x.csv", "The label 'y' has one class only"),
     "constant": (b"a,y\n1,no\n1,yes\n", "x.csv", "All 1 features have one value only"),

@@ -20,7 +20,7 @@ LACKING = {
     "compare": {"groups"},
     "evidence": set(),
     "interactions": {"groups"},
-    "redundancies": {"groups", "bin_label"},
+    "redundancies": {"groups", "classes", "scale", "ordered"},
     "relevance": set(),
     "report": set(),
     "select": {"groups"},
@@ -41,7 +41,9 @@ GIVEN = {
     "bins": 4,
     "max_values": 30,
     "ids": "keep",
-    "bin_label": 2,
+    "classes": 2,
+    "scale": "ranks",
+    "ordered": [False, True],
     "date_parts": False,
     "fold_case": True,
     "feature_names": ["a", "b", "c", "d"],
@@ -50,7 +52,11 @@ GIVEN = {
 
 
 def ask(name, **options):
-    label = () if name == "redundancies" else (NUMBERS if options.get("bin_label") else NUMBERS > 0,)
+    label = (
+        ()
+        if name == "redundancies"
+        else (NUMBERS if options.get("classes") or options.get("scale", "auto") != "auto" else NUMBERS > 0,)
+    )
     return getattr(analogical, name)(FRAME, *label, *ASKED.get(name, ()), **options)
 
 
@@ -140,7 +146,7 @@ def test_an_unknown_name_is_answered_with_the_nearest_one_and_all_others(given, 
 
 
 def test_a_name_that_resembles_nothing_is_answered_with_all():
-    with pytest.raises(InputError, match=r"^select has no option 'zoo'; it has bin_label, bins, .*, weights\.$"):
+    with pytest.raises(InputError, match=r"^select has no option 'zoo'; it has bins, classes, .*, weights\.$"):
         analogical.select(FRAME, NUMBERS > 0, zoo=1)
 
 
@@ -151,7 +157,7 @@ def test_a_name_that_resembles_nothing_is_answered_with_all():
         ("ids", True, 'ids must be "drop" or "keep", got True'),
         ("max_values", 0, "max_values must be a whole number from 1, or None for no limit, got 0"),
         ("fold_case", "yes", "fold_case must be True, False or None, got 'yes'"),
-        ("bin_label", 1, "bin_label must be a whole number from 2 to 1000, or None, got 1"),
+        ("classes", 1, "classes must be a whole number from 2 to 1000, or None, got 1"),
         ("bins", 1, "bins must be a whole number from 2"),
         ("bins", {"a": "many"}, "bins of 'a' must be a whole number from 2"),
     ],

@@ -204,11 +204,17 @@ BAD_TABLES = {
     "label set": (ROWS, {0, 1}, "label must be one value per row, got set"),
     "label complex": (ROWS, 3j, "label must be one value per row, got complex"),
     "label date": (ROWS, datetime.date(2020, 1, 1), "label must be one value per row, got date"),
-    "many numbers": (ROWS * 3, range(24), "label 'y' is numeric and has 24 values, .* bin_label=4 .* max_values .20"),
-    "many dates": (
+    "numbers of the rows": (
         ROWS * 3,
-        [datetime.date(2020, 1, 1 + k) for k in range(24)],
-        "label 'y' is a time and has 24 values, too many for classes",
+        range(24),
+        "label 'y' holds whole numbers that identify the rows .*scale='number'",
+    ),
+    "one number": (ROWS, [1.5] * 8, "label 'y' has one class only"),
+    "infinite numbers": (ROWS * 3, [float("inf"), *np.arange(23) / 7], "label 'y' has an infinite value"),
+    "numbers as text": (
+        ROWS * 3,
+        [*(f"{k / 7:.3f}" for k in range(23)), "unknown"],
+        "label 'y' holds numbers as text, but for 'unknown' and the like; convert it to numbers first",
     ),
     "label scalar": (ROWS, 5, "must be one value per row, got int"),
 }
@@ -239,8 +245,13 @@ def test_bad_tables_get_one_clear_sentence(case):
         ({"missing": "keep"}, 'missing must be "value", "drop" or "error", got .keep.'),
         ({"ids": None}, 'ids must be "drop" or "keep", got None'),
         ({"max_values": 0}, "max_values must be a whole number from 1, or None for no limit, got 0"),
-        ({"bin_label": 1}, "bin_label must be a whole number from 2 to 1000, or None, got 1"),
-        ({"bin_label": 2}, "label 'y' holds 'yes' and is not numeric, so it cannot be binned; leave out bin_label"),
+        ({"classes": 1}, "classes must be a whole number from 2 to 1000, or None, got 1"),
+        ({"classes": 2}, "label 'y' holds 'yes' and is not a number; leave out classes"),
+        ({"scale": "log10"}, 'scale must be "auto", "classes", "number", "ranks" or "log", got .log10.'),
+        ({"scale": "ranks"}, "label 'y' holds 'yes' and is not a number; leave out scale='ranks'"),
+        ({"scale": "log", "classes": 2}, "classes and scale='log' cannot be used together"),
+        ({"ordered": "yes,no"}, "ordered must be a list of the classes in increasing order, got 'yes,no'"),
+        ({"ordered": ["no"]}, "ordered leaves out 'yes', which the label 'y' holds; name all of its classes"),
         ({"weights": "count"}, "weights 'count' names a column, but X is not a dataframe"),
         ({"weights": [1, 0, 0, 0, 0, 1, 0, 0]}, r"one class only \('yes', 2 rows\)"),
         (

@@ -285,7 +285,7 @@ def test_times_with_and_without_zone_are_no_times():
 
 
 def test_a_numeric_label_may_be_binned():
-    table = encoded({"letter": LETTERS}, y=[k / 7 for k in range(N)], bin_label=3)
+    table = encoded({"letter": LETTERS}, y=[k / 7 for k in range(N)], classes=3)
     assert table.classes == ("0 to 2.714", "2.857 to 5.571", "5.714 to 8.429")
     assert np.bincount(table.labels).tolist() == [20, 20, 20]
     assert table.notes == (Note("label-binned", ("y",), (3,), ((20 / 7, 40 / 7),)),)
@@ -293,7 +293,7 @@ def test_a_numeric_label_may_be_binned():
 
 def test_missing_labels_and_weights_are_no_part_of_the_bins_of_a_label():
     numbers = [None, *[float(k) for k in range(N - 2)], 1e9]
-    table = encoded({"letter": LETTERS}, y=numbers, bin_label=2, weights=[1] * (N - 1) + [0])
+    table = encoded({"letter": LETTERS}, y=numbers, classes=2, weights=[1] * (N - 1) + [0])
     assert table.classes == ("0 to 28", "29 to 57")
     assert [note.kind for note in table.notes] == ["label-missing", "label-binned"]
     assert len(table.labels) == N - 2
@@ -316,9 +316,9 @@ def test_numbers_are_numbers_on_the_rows_that_are_left():
 def test_weights_are_rows_for_the_bins_of_a_label():
     numbers = [float(k) for k in range(N)]
     weights = [5 if k < 10 else 1 for k in range(N)]
-    weighted = encoded({"letter": LETTERS}, y=numbers, bin_label=2, weights=weights)
+    weighted = encoded({"letter": LETTERS}, y=numbers, classes=2, weights=weights)
     repeated = encoded(
-        {"letter": np.repeat(LETTERS, weights).tolist()}, y=np.repeat(numbers, weights).tolist(), bin_label=2
+        {"letter": np.repeat(LETTERS, weights).tolist()}, y=np.repeat(numbers, weights).tolist(), classes=2
     )
     assert weighted.classes == repeated.classes == ("0 to 9", "10 to 59")
 

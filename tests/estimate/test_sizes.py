@@ -161,5 +161,5 @@ def test_of_equally_clear_differences_one_that_is_positive_is_named():
     size = Size(0.1, 0.0, 0.2, common, np.arange(3))
     clearest = size.clearest_difference([(0, 1), (0, 2)], [0])
     assert (clearest.against, clearest.value) == (0, 2)
-    assert clearest.points(0.95) == pytest.approx((20, 20 - 196 * 0.02**0.5, 20 + 196 * 0.02**0.5), abs=0.01)
+    assert clearest.interval(0.95) == pytest.approx((0.2, 0.2 - 1.96 * 0.02**0.5, 0.2 + 1.96 * 0.02**0.5), abs=1e-4)
     assert size.clearest_difference([], [0]) is None

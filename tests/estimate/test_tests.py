@@ -650,7 +650,7 @@ def test_pairs_are_counted_and_features_without_them_have_no_p_value():
     first, none, last = tests_module.test_stack(stack, Scores.of_classes(table.label_sizes()), [None] * 3)
     assert none is None
     assert first == last
-    assert (first.n_pairs, first.n_changed) == (4 + 1, 4 + 1)
+    assert (first.n_pairs, first.index) == (4 + 1, 1.0)
     assert tests_module.test_stack(Stack.of([Contexts.none()]), Scores.of_classes(np.array([1, 1])), [None]) == [None]
 
 

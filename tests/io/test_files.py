@@ -407,7 +407,7 @@ def test_names_with_commas_spaces_and_digits(write, run, options, names):
         (["--bins", "1"], "bins must be a whole number from 2"),
         (["--bins", "p=a,b"], "edges of the feature 'p' must have the type of its values"),
         (["--bins", "z=3"], "no column 'z' to take as bins"),
-        (["--bin-label", "1"], "bin_label must be a whole number from 2"),
+        (["--classes", "1"], "classes must be a whole number from 2"),
         (["--max-values", "0"], "max_values must be a whole number from 1"),
     ],
 )

@@ -114,7 +114,7 @@ OPTIONS = [
 def test_relevance_is_that_of_memory(table, lazily, engine, place, options):
     found, expected = relevance(lazily(engine), "y", **options), relevance(table, "y", **options)
     # values of text have no order where rows have none, so that other two of them may be compared
-    assert set(differences(found, expected)) <= ({"points"} if place == "grouped" else set())
+    assert set(differences(found, expected)) <= ({"direction"} if place == "grouped" else set())
     assert found.settings.engine == engine
     assert np.array_equal(found.pairs, expected.pairs)
     assert np.array_equal(found.changed, expected.changed)

@@ -38,9 +38,9 @@ def test_one_table_has_one_answer(path):
             assert found.effect[place] > 0
         if status == "none":
             assert found.effect_high[place] <= found.settings.negligible
-            points = found.points[place]
-            if points is not None and not points.low <= 0 <= points.high:
-                assert max(abs(points.low), abs(points.high)) ** 2 <= 10_000 * found.settings.negligible
+            direction = found.direction[place]
+            if direction is not None and not direction.low <= 0 <= direction.high:
+                assert max(abs(direction.low), abs(direction.high)) ** 2 <= 10_000 * found.settings.negligible
 
 
 @pytest.mark.parametrize("path", [path for path in TABLES if path.stem in ("compas", "vote", "colic")], ids=str)

@@ -58,23 +58,23 @@ def test_a_number_is_compared_from_its_lowest_to_its_highest_bin_without_missing
     found = relevance(pd.DataFrame({"x": x}), y, given=[], bins=4)
     edges = np.quantile(x[60:], [0.25, 0.75])
     shares = y[60:][x[60:] <= edges[0]].mean(), y[60:][x[60:] > edges[1]].mean()
-    assert found.points[0].points == pytest.approx(100 * (shares[1] - shares[0]), abs=1e-6)
-    assert "missing" not in str(found.points[0].value)
+    assert found.direction[0].difference == pytest.approx(100 * (shares[1] - shares[0]), abs=1e-6)
+    assert "missing" not in str(found.direction[0].value)
 
 
 def test_a_category_is_compared_with_the_commonest_one_by_the_surest_difference():
     value = np.repeat(["common", "other", "rare"], [300, 200, 20])
     y = np.r_[np.arange(300) % 10 < 3, np.arange(200) % 10 < 7, np.arange(20) % 10 < 8].astype(int)
-    found = relevance(pd.DataFrame({"v": value}), y, given=[]).points[0]
+    found = relevance(pd.DataFrame({"v": value}), y, given=[]).direction[0]
     assert (found.value, found.against, found.label) == ("other", "common", 1)
-    assert found.points == pytest.approx(40)
+    assert found.difference == pytest.approx(40)
 
 
 def test_the_interval_of_a_difference_is_as_wide_as_the_level_asks():
     ends = {}
     for confidence in (0.8, 0.95):
-        (found,) = (relevance(*two_features(), given=[], confidence=confidence).points[0],)
-        ends[confidence] = found.high - found.points, found.points - found.low
+        (found,) = (relevance(*two_features(), given=[], confidence=confidence).direction[0],)
+        ends[confidence] = found.high - found.difference, found.difference - found.low
     for upper, lower in ends.values():
         assert upper == pytest.approx(lower, abs=1e-6)
     ratio = NormalDist().inv_cdf(0.975) / NormalDist().inv_cdf(0.9)
@@ -85,9 +85,9 @@ def test_the_interval_of_a_difference_is_as_wide_as_the_level_asks():
 def test_no_difference_is_larger_than_100_points(sign):
     value = np.repeat(["common", "other"], [12, 8])
     labels = np.r_[np.arange(12) < 1, np.arange(8) < 7].astype(int)
-    found = relevance(pd.DataFrame({"v": value}), labels if sign == 1 else 1 - labels, given=[]).points[0]
+    found = relevance(pd.DataFrame({"v": value}), labels if sign == 1 else 1 - labels, given=[]).direction[0]
     ends = (found.low, found.high) if sign == 1 else (-found.high, -found.low)
-    assert found.points == pytest.approx(sign * 100 * (7 / 8 - 1 / 12))
+    assert found.difference == pytest.approx(sign * 100 * (7 / 8 - 1 / 12))
     assert 0 < ends[0] < ends[1] == 100
 
 

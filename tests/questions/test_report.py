@@ -83,10 +83,10 @@ def test_the_table_is_studied_once(monkeypatch):
 
 
 def test_the_points_of_two_values_are_those_of_an_audit(titanic):
-    points, panel = titanic.relevance.points[titanic.relevance.names.index("sex")], titanic.panels[0]
+    direction, panel = titanic.relevance.direction[titanic.relevance.names.index("sex")], titanic.panels[0]
     found = titanic.audits[0].differences[0]
-    assert (points.against, points.value, points.label) == (*found.values, found.label)
-    assert points.points == pytest.approx(100 * found.difference)
+    assert (direction.against, direction.value, direction.label) == (*found.values, found.label)
+    assert direction.difference == pytest.approx(100 * found.difference)
     assert panel.crude == pytest.approx(100 * found.crude)
     assert titanic.audits[0].n_compared == panel.n_compared == 2201
 

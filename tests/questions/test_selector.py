@@ -338,7 +338,7 @@ def test_frames_with_numbers_gaps_and_ids(library, output):
 
 def test_new_parameters_are_cloned_and_reach_the_encoding():
     X, y = numbers_and_gaps()
-    given = {"missing": "drop", "bins": {"amount": [0.6]}, "max_values": 5, "ids": "keep", "bin_label": None}
+    given = {"missing": "drop", "bins": {"amount": [0.6]}, "max_values": 5, "ids": "keep", "classes": None}
     selector = AnalogicalSelector(strategy="ranking", k=2, **given)
     assert {name: selector.get_params()[name] for name in given} == given
     assert clone(selector).get_params() == selector.get_params()
@@ -347,8 +347,8 @@ def test_new_parameters_are_cloned_and_reach_the_encoding():
     assert fitted.feature_columns[fitted.names.index("amount")].edges == (0.6,)
     assert "ticket" in fitted.names
     binned = (
-        AnalogicalSelector(strategy="ranking", k=1, bin_label=2)
-        .fit(X.drop(columns="ticket"), X["amount"] * 2)
+        AnalogicalSelector(strategy="ranking", k=1, classes=2)
+        .fit(X.drop(columns="ticket"), X["amount"].rename("total"))
         .relevance_
     )
     assert len(binned.classes) == 2

@@ -60,7 +60,7 @@ SENTENCES = [
     (Note("label-missing", ("y",), (1500,)), "left out: 1,500 rows without a label"),
     (
         Note("label-binned", ("y",), (3,), ((2.5, 10),)),
-        "the label 'y' was divided into 3 bins, with edges at 2.5 and 10",
+        "the label 'y' was divided into 3 classes, with edges at 2.5 and 10",
     ),
     (
         Note("aligned", ("label",)),

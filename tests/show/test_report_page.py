@@ -438,8 +438,8 @@ def test_the_verdict_names_a_direction_only_if_it_is_clear():
     assert page_of(found)["verdict"] == (
         f"{said}: 'yes' is 49 points more frequent with female than with male (+44 to +54)."
     )
-    points = tuple(replace(p, low=-1.0) if p.value == "female" else p for p in found.relevance.points)
-    unsure = replace(found, relevance=replace(found.relevance, points=points))
+    directions = tuple(replace(d, low=-1.0) if d.value == "female" else d for d in found.relevance.direction)
+    unsure = replace(found, relevance=replace(found.relevance, direction=directions))
     assert page_of(unsure)["verdict"] == f"{said}."
     parts = views(unsure)
     assert parts["features"][0].headline == (

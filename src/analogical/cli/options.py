@@ -15,7 +15,7 @@ from analogical._types import Note
 from analogical.cli.streams import be_quiet
 from analogical.cli.writing import Output
 from analogical.columns.frames import PlainColumns
-from analogical.columns.rules import ColumnOptions, Ids, Missing, Rules
+from analogical.columns.rules import ColumnOptions, Ids, LabelScale, Missing, Rules
 from analogical.datasets import WEIGHTS, load_table, table_names
 from analogical.errors import InputError
 from analogical.io.files import NA, TextFormat, refuse_text_options
@@ -124,7 +124,9 @@ class Reading:
     ] = None
     max_values: Annotated[int | None, _reads(_about("max_values"), "N")] = Rules.max_values
     ids: Annotated[Ids, _reads(_about("ids"))] = Rules.ids
-    bin_label: Annotated[int | None, _reads(_about("bin_label"), "K")] = Rules.bin_label
+    classes: Annotated[int | None, _reads(_about("classes"), "K")] = Rules.classes
+    scale: Annotated[LabelScale, _reads(_about("scale"))] = Rules.scale
+    ordered: Annotated[str | None, _reads(f"{_about('ordered')} Separated by commas.", "CLASSES")] = None
     date_parts: Annotated[bool, _reads(_about("date_parts"))] = Rules.date_parts
     fold_case: Annotated[bool | None, _reads(_about("fold_case"))] = Rules.fold_case
     separator: Annotated[
@@ -199,6 +201,8 @@ class Reading:
             )
             about.append(f"label: last column{f', or {quoted(first)}?' if is_first_likely else ''}")
         options |= {role: split_names(options[role], columns) for role in ("features", "ignore") if role in options}
+        if self.ordered is not None:
+            options["ordered"] = split_names(self.ordered)
         if self.ignore is not None:
             notes.append(f"ignored: {', '.join(options['ignore'])}")
         if "bins" in options:

@@ -198,7 +198,7 @@ def audit(
     output.write(result, source)
 
 
-@reads_table(without=("groups", "bin_label", "top"))
+@reads_table(without=("groups", "classes", "scale", "ordered", "top"))
 def redundancies(
     source: Source,
     output: Output,

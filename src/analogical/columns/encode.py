@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._checks import brief, is_whole, listing
-from analogical._types import CodedRows, Codes, Ints, Note, Positions, RawCells, code_type
+from analogical._types import CodedRows, Codes, Ints, Note, Positions, RawCells, Scale, code_type
 from analogical.columns.columns import MISSING, Column, Kind, dense_codes, plain
 from analogical.columns.frames import Table, encode_cells, name_of, read_table
-from analogical.columns.roles import Chosen, Names, Roles, choose_columns, read_roles, sort_classes
+from analogical.columns.roles import Chosen, Names, Roles, choose_columns, read_roles
 from analogical.columns.rules import FEW_GROUPS, Rules, looks_like_group
 from analogical.columns.treating import ColumnMeaning, Feature, Spellings, note_spellings, parts_of, treat_column
 from analogical.errors import InputError
@@ -37,7 +37,7 @@ class EncodedTable:
 
     columns: tuple[ColumnMeaning, ...]
     label_meaning: ColumnMeaning | None
-    """None if the table was encoded without a label."""
+    """The classes, or the numbers that codes stand for; None if the table was encoded without a label."""
     notes: tuple[Note, ...]
     """What was done that the user should know."""
     codes: Codes
@@ -58,6 +58,8 @@ class EncodedTable:
     """Rows of each of these bins, missing cells last, by place; None if they are those of ``fine``."""
     watched: Mapping[int, float] = field(default_factory=dict)
     """What was found out about binned numbers from their ranks, by place (see ``encode_table``)."""
+    scale: Scale | None = None
+    """How labels are compared; None for classes."""
     raw: RawCells | None = None
     """Some rows as they were read, to look for rows that depend on each other; None with weights or groups."""
     engine: str = "memory"
@@ -214,18 +216,18 @@ def encode_table(
     roles = read_roles(table, y, rules)
     work = _Encoder(table, roles, choose_columns(table.keys, roles.taken, rules, keep, roles.label), rules, watch)
     work.encode_columns()
-    classes, name, rows = None, roles.label or "y", work.rows
-    if roles.labels is not None:
-        classes = sort_classes(roles.labels.take(rows))
-        n_rows = len(classes.codes) if work.weights is None else int(work.weights.sum())
-        refuse_single_class(classes, name, n_rows, len(roles.labels.values), int((~rows).sum()))
+    labels, name, rows = None if roles.labels is None else roles.labels.take(work.rows), roles.label or "y", work.rows
+    if labels is not None and roles.labels is not None:
+        n_rows = len(labels.column.codes) if work.weights is None else int(work.weights.sum())
+        refuse_single_class(labels.column, name, n_rows, len(roles.labels.column.values), int((~rows).sum()))
     features = [*work.columns, *work.parts]
     encoded = EncodedTable(
         codes=work.side_by_side(),
         columns=tuple(feature.meaning for feature in features),
         weights=work.weights,
-        labels=None if classes is None else classes.codes.astype(code_type(len(classes.values))),
-        label_meaning=None if classes is None else ColumnMeaning(roles.label, name, classes.values),
+        labels=None if labels is None else labels.column.codes.astype(code_type(len(labels.column.values))),
+        label_meaning=None if labels is None else ColumnMeaning(roles.label, name, labels.column.values),
+        scale=None if labels is None else labels.scale,
         groups=None if roles.groups is None else np.unique(roles.groups[rows], return_inverse=True)[1],
         origin=None if rows.all() else np.flatnonzero(rows),
         frame=None if table.backend is None else table,
@@ -264,13 +266,13 @@ class _Encoder:
         self.rows = np.ones(table.n_rows, np.bool_) if roles.weights is None else roles.weights > 0
         """Which rows of the user's table count: with a label and a weight above 0, and not dropped."""
         if roles.labels is not None:
-            self.rows &= roles.labels.codes != MISSING
+            self.rows &= roles.labels.column.codes != MISSING
             if not self.rows.any():
                 raise InputError("No row has both a label and a weight above 0; look at the label and the weights.")
         self.n_rows = int(np.count_nonzero(self.rows))
         """Rows that count, before some were dropped."""
         self.weights = None if roles.weights is None else roles.weights[self.rows]
-        self.labels = None if roles.labels is None or watch is None else roles.labels.take(self.rows).codes
+        self.labels = None if roles.labels is None or watch is None else roles.labels.take(self.rows).column.codes
         self.columns: list[_Encoded] = []
         self.parts: list[_Encoded] = []
         """Parts of dates, which come after all columns."""
@@ -287,8 +289,8 @@ class _Encoder:
         if roles.labels is not None and roles.weights is None and roles.groups is None:
             most = min(self.n_rows, LOOKED_ROWS, LOOKED_CELLS // (len(chosen.names) + 1))
             self._looked = np.sort(np.random.default_rng(0).choice(self.n_rows, most, replace=False, shuffle=False))
-            labels = roles.labels.codes[np.flatnonzero(self.rows)[self._looked]]
-            self._label = roles.label or "y", labels.astype(np.int64) + 1, len(roles.labels.values)
+            labels = roles.labels.column.codes[np.flatnonzero(self.rows)[self._looked]]
+            self._label = roles.label or "y", labels.astype(np.int64) + 1, len(roles.labels.column.values)
         self._matrix: Codes | None = None
         """The codes of all columns, if they hold whole numbers or booleans without a missing cell."""
         self._of_matrix: dict[int, Column] = {}

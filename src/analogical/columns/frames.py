@@ -442,6 +442,14 @@ def _encode_arrow(cells: Any, what: str) -> Column:
     return compact(code_of_entry[indices], entries.values)
 
 
+def ordered_categories(cells: Any) -> Sequence[Any] | None:
+    """The categories of a series whose type gives them an order; None for other cells."""
+    categories = getattr(getattr(cells, "dtype", None), "categories", None)
+    if categories is None or not is_series(cells):
+        return None
+    return tuple(cells.cat.get_categories().to_list())
+
+
 def build_frame(columns: Mapping[str, Sequence[Any]], backend: str) -> Any:
     """A dataframe of the named library; an error says if the library is unknown or not installed."""
     libraries = ("pandas", "polars", "pyarrow", "modin", "cudf")

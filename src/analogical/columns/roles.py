@@ -9,11 +9,12 @@ import numpy as np
 
 from analogical._checks import brief, is_whole, listing
 from analogical._types import Floats, Ints, Note
-from analogical.columns.binning import BinRule, bin_values, name_bins
+from analogical.columns.binning import BinRule
 from analogical.columns.columns import DAY_NUMBERS, MISSING, Column, plain
 from analogical.columns.frames import Table, align, as_series, encode_cells, is_series, name_of, refuse_repeated
+from analogical.columns.labels import Labels, encode_label, merged_spellings
 from analogical.columns.rules import NEARLY_ALL, Rules, counts_rows
-from analogical.columns.treating import PARTS, merge_spellings, note_spellings
+from analogical.columns.treating import PARTS
 from analogical.count.counts import refuse_too_many_rows
 from analogical.errors import InputError
 
@@ -101,8 +102,8 @@ class Roles:
 
     label: str | None
     """Name of the label, if it has one."""
-    labels: Column | None
-    """The class of each row, which may be missing; None if no label was given."""
+    labels: Labels | None
+    """None if no label was given."""
     weights: Ints | None
     groups: Ints | None
     """The number of the group of each row; None if rows are independent."""
@@ -129,15 +130,15 @@ def read_roles(table: Table, y: Any, rules: Rules) -> Roles:
     if table.n_rows == 0:
         raise InputError("The table is empty (0 rows); give at least two rows with different labels.")
     weights = _encode_weights(given["weights"]) if "weights" in given else None
-    labels, label_notes = _encode_label(given["label"], weights, rules) if "label" in given else (None, ())
-    taken, notes = _taken_columns(table, given, labels, rules)
     label = given["label"].name if "label" in given else None
+    read = encode_label(given["label"].cells, label or "y", weights, rules) if "label" in given else None
+    taken, notes = _taken_columns(table, given, None if read is None else read.as_read, rules)
     groups = None
     if "groups" in given:  # a row without a group is a group of its own
         column = encode_cells(given["groups"].cells, "groups")
         groups, alone = column.codes.astype(np.int64), np.flatnonzero(column.codes == MISSING)
         groups[alone] = len(column.values) + np.arange(len(alone))
-    return Roles(label, labels, weights, groups, taken, (*notes, *label_notes))
+    return Roles(label, read, weights, groups, taken, (*notes, *(() if read is None else read.notes)))
 
 
 def _find(table: Table, given: Any, what: What) -> _Given:
@@ -203,8 +204,7 @@ def _taken_columns(
             column = encode_cells(table[position], f"{what} {role.name!r}")
             given = labels if what == "label" and labels is not None else encode_cells(role.cells, what)
             if what == "label":  # spellings are merged in the label
-                merged, code_of, _ = merge_spellings(column, rules.fold_case)
-                column = column if merged is column else Column(column.recoded(code_of), merged.values)
+                column = merged_spellings(column, rules.fold_case)[0]
             is_same = column.has_same_groups_as(given)
             if is_same and what == "weights":  # numbers must be the same, not only the groups they make
                 is_same = [plain(v) for v in column.values] == [plain(v) for v in given.values]
@@ -212,61 +212,6 @@ def _taken_columns(
                 taken[position] = what
             notes.append(Note(f"{what}-taken-out" if is_same else f"{what}-name-kept", (str(role.name),)))
     return taken, tuple(notes)
-
-
-def _encode_label(label: _Given, weights: Ints | None, rules: Rules) -> tuple[Column, tuple[Note, ...]]:
-    """Classes of the rows, and notes; missing ones stay missing, and the caller drops their rows.
-
-    Numbers are binned on request; values may occur in rows of weight 0 only.
-    """
-    name = label.name or "y"
-    what = f"label {brief(name)}"
-    column = encode_cells(label.cells, what).counted(weights)
-    n_missing, n_rows = column.n_missing, len(column.codes)
-    if n_missing == n_rows:
-        raise InputError(f"The {what} is missing in all {n_rows:,} rows; choose another column as the label.")
-    merged, code_of, spellings = merge_spellings(column, rules.fold_case)
-    notes = [Note("label-missing", (name,), (n_missing,))] if n_missing else []
-    notes += note_spellings({name: spellings})
-    occurring = np.flatnonzero(merged.sizes > 0)
-    kept = merged if len(occurring) == len(merged.values) else merged.pick(occurring)
-    if rules.bin_label is not None:
-        if column.kind == "category":
-            raise InputError(
-                f"The {what} holds {plain(merged.values[0])!r} and is not numeric, so it cannot be binned; leave out"
-                " bin_label."
-            )
-        binned = bin_values(kept, BinRule("quantiles", rules.bin_label), what)
-        names = name_bins(binned.ends)
-        code_of = np.full(len(column.values) + 1, MISSING)
-        code_of[occurring] = binned.code_of[:-1]
-        binning = Note("label-binned", (name,), (len(names),), (binned.edges,))
-        return Column(column.recoded(code_of), names), (*notes, binning)
-    if column.kind != "category" and not rules.has_few_values(kept):
-        raise InputError(
-            f"The {what} is {'a time' if column.kind == 'time' else 'numeric'} and has {len(kept.values):,} values,"
-            " too many for classes: bin it with bin_label=4 (--bin-label 4), choose another label (--label), or raise"
-            f" max_values ({rules.max_values})."
-        )
-    is_many = not (Rules().has_few_values(kept) or rules.has_few_values(kept))  # few rows may all be different
-    if column.kind == "category" and is_many and len(kept.values) >= NEARLY_ALL * int(kept.sizes.sum()):
-        raise InputError(
-            f"The {what} has a different value in nearly every row ({len(kept.values):,} values), as an identifier has;"
-            " choose another column as the label (--label)."
-        )
-    return column if merged is column else Column(column.recoded(code_of), merged.values), tuple(notes)
-
-
-def sort_classes(labels: Column) -> Column:
-    """Classes in increasing order, or in order of appearance if they cannot be sorted, for every kind of table."""
-    values = list(labels.values)
-    try:
-        order = sorted(range(len(values)), key=values.__getitem__)
-    except TypeError:
-        order = np.argsort(labels.first_positions()).tolist()
-    if order == list(range(len(values))):
-        return labels
-    return Column(np.argsort(order)[labels.codes], [values[c] for c in order])
 
 
 def _encode_weights(weights: _Given) -> Ints:
@@ -380,7 +325,7 @@ def choose_columns(
     bins: dict[int, BinRule] = {}
     for given, rule in rules.bins_of:
         if label is not None and given == label and known.find(given) is None:
-            raise InputError(f"bins names {given!r}, which is the label; bin it with bin_label (--bin-label).")
+            raise InputError(f"bins names {given!r}, which is the label; divide it with classes (--classes).")
         bins |= {features[place]: rule for place in known.find_all(given, "bins")}
     read = {p: names[p] for p in sorted({*features, *parts})}
     may_be_ids = set(features) - wanted - bins.keys() if rules.ids == "drop" else set[int]()

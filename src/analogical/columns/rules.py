@@ -28,6 +28,7 @@ from analogical.errors import InputError
 
 Missing = Literal["value", "drop", "error"]
 Ids = Literal["drop", "keep"]
+LabelScale = Literal["auto", "classes", "number", "ranks", "log"]
 
 NEARLY_ALL = 0.95
 """Whole numbers that count the rows are an identifier if they have at least this many distinct values per row."""
@@ -59,7 +60,7 @@ class ColumnOptions(TypedDict, total=False):
 
     Every function takes them by name, as in ``relevance(X, y, weights="n", bins=4)``, with the same meanings and
     defaults. A few functions do not have all of them, and say so. The command line has the same names:
-    ``--bin-label 4`` is ``bin_label=4``.
+    ``--max-values 30`` is ``max_values=30``.
 
     Attributes
     ----------
@@ -83,12 +84,18 @@ class ColumnOptions(TypedDict, total=False):
         column, and ``"*"`` for the others. As given features, numbers in bins of equal size may be divided into 2 to 16
         bins, whichever predicts best.
     max_values : int or None, default 20
-        Whole numbers and dates with at most this many values are categories; a numeric label with more is refused.
-        None for no limit.
+        Whole numbers and dates with at most this many values are categories; a label with more is a number. None for no
+        limit.
     ids : {"drop", "keep"}, default "drop"
         Identifiers and texts that are distinct in most rows: set aside, or kept.
-    bin_label : int or None, default None
-        Divide a numeric label into this many classes of about equal size.
+    classes : int or None, default None
+        Divide a label that is a number into this many classes of about equal size.
+    scale : {"auto", "classes", "number", "ranks", "log"}, default "auto"
+        How labels are compared. By default a number, date or duration with more than ``max_values`` values is a number,
+        ordered categories of a dataframe are places in their order, and all others are classes. ``"number"`` compares
+        a number with few values as a number, ``"ranks"`` by the share of the rows below it, ``"log"`` by its ratios.
+    ordered : list of the classes, default None
+        The classes of the label in increasing order: they are compared as places in this order, 0, 1, 2.
     date_parts : bool, default True
         Month, weekday and hour of dates in bins as further features (``"sold.month"``), where they vary over two years,
         two weeks or two days. They come after all columns, and may be named in ``features``, ``ignore`` and ``given``.
@@ -124,7 +131,9 @@ class ColumnOptions(TypedDict, total=False):
     bins: Bins
     max_values: int | None
     ids: Ids
-    bin_label: int | None
+    classes: int | None
+    scale: LabelScale
+    ordered: Sequence[Any] | None
     date_parts: bool
     fold_case: bool | None
     feature_names: Iterable[str] | None
@@ -142,7 +151,9 @@ class Rules:
     bins: Bins = 5
     max_values: int | None = 20
     ids: Ids = "drop"
-    bin_label: int | None = None
+    classes: int | None = None
+    scale: LabelScale = "auto"
+    ordered: Sequence[Any] | None = None
     date_parts: bool = True
     fold_case: bool | None = None
     feature_names: Iterable[str] | None = None
@@ -156,8 +167,13 @@ class Rules:
         check_choice("ids", self.ids, ("drop", "keep"))
         if self.max_values is not None:
             check_whole("max_values", self.max_values, low=1, other=", or None for no limit")
-        if self.bin_label is not None:
-            check_whole("bin_label", self.bin_label, low=2, high=1000, other=", or None")
+        check_choice("scale", self.scale, ("auto", "classes", "number", "ranks", "log"))
+        if self.classes is not None:
+            check_whole("classes", self.classes, low=2, high=1000, other=", or None")
+            if self.scale not in ("auto", "classes"):
+                raise InputError(f"classes and scale={self.scale!r} cannot be used together; leave out one of them.")
+        if self.ordered is not None and (isinstance(self.ordered, str) or not isinstance(self.ordered, Iterable)):
+            raise InputError(f"ordered must be a list of the classes in increasing order, got {self.ordered!r}.")
         if self.date_parts not in (True, False):
             raise InputError(f"date_parts must be True or False, got {self.date_parts!r}.")
         if self.fold_case not in (None, True, False):

@@ -174,7 +174,7 @@ def parts_of(dates: Column) -> dict[str, tuple[Column, Ints]]:
     Each is a column without codes of rows, and for each date its place among the values, last MISSING for missing
     cells. There is no weekday for dates that are all on the same day of the month, such as the first.
     """
-    times = _as_times(dates)
+    times = as_times(dates)
     if times is None or not len(times):
         return {}
     span = (times.max() - times.min()) / np.timedelta64(1, "D")
@@ -202,7 +202,7 @@ def parts_of(dates: Column) -> dict[str, tuple[Column, Ints]]:
     return parts
 
 
-def _as_times(dates: Column) -> NDArray[Any] | None:
+def as_times(dates: Column) -> NDArray[Any] | None:
     """The distinct dates as numpy dates, in local time; None if some are not in the calendar."""
     if dates.kind == "whole":  # days written as numbers: 20240131
         days = np.asarray(dates.values)

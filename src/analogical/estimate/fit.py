@@ -1,12 +1,14 @@
 """What some features leave of the label: an additive fit, and for each row the label less its prediction.
 
 A class is fitted by a logistic regression on the values of features, and of features that act together; of several
-classes each against the others. The prediction of a row is corrected for its own label: with leverage h, what is left
-is (y - p) / (1 - h), as if the row had been left out of the fit (to first order).
+classes each against the others. A number is fitted by least squares. The prediction of a row is corrected for its own
+label: with leverage h, what is left is (y - p) / (1 - h), as if the row had been left out of the fit (of a number
+exactly, of a class to first order).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -91,12 +93,18 @@ class Left:
 
 
 def what_is_left(
-    terms: Sequence[Term], labels: Floats, weights: Ints | None, fitted_on: Positions, start: Floats | None = None
+    terms: Sequence[Term],
+    labels: Floats,
+    weights: Ints | None,
+    fitted_on: Positions,
+    start: Floats | None = None,
+    *,
+    are_classes: bool = True,
 ) -> Left:
     """What the terms leave of the labels.
 
-    ``labels`` are 0 or 1, of shape (rows, classes). The fit is made on some rows; if there are others, one more step is
-    made on all of them. ``start`` are coefficients to begin with.
+    ``labels`` have the shape (rows, columns): 0 or 1 for each class, or numbers. The fit is made on some rows; if there
+    are others, one more step is made on all of them. ``start`` are coefficients to begin with.
     """
     design = _Design.of(terms, len(labels), fitted_on)
     sizes = np.ones(len(labels)) if weights is None else weights.astype(np.float64)
@@ -105,54 +113,77 @@ def what_is_left(
     with one_blas_thread():
         inside = design.columns(fitted_on)
         for k in range(labels.shape[1]):
-            y = labels[:, k]
-            share = (sizes[fitted_on] @ y[fitted_on] + 0.5) / (sizes[fitted_on].sum() + 1)
-            w = found[k]
-            w[0] = np.log(share / (1 - share))
-            rows_inside = inside, y[fitted_on], sizes[fitted_on]
-            value, n_steps = _value(w, *rows_inside), STEPS
-            if start is not None and (at_start := _value(start[k], *rows_inside)) > value:
-                w[:], value, n_steps = start[k], at_start, STEPS_AGAIN
-            for _ in range(n_steps):
-                step, inverse = _newton(w, [rows_inside])
-                for _ in range(MOST_HALVED):  # from far away a whole step may lead further away
-                    if (after := _value(w + step, *rows_inside)) >= value:
+            y, w = labels[:, k], found[k]
+            rows_inside = [(inside, y[fitted_on], sizes[fitted_on])]
+
+            def all_rows(y: Floats = y) -> Iterator[_Rows]:
+                return ((design.columns(rows), y[rows], sizes[rows]) for rows in design.blocks())
+
+            def some_rows(rows: list[_Rows] = rows_inside) -> Iterator[_Rows]:
+                return iter(rows)
+
+            if are_classes:
+                share = (sizes[fitted_on] @ y[fitted_on] + 0.5) / (sizes[fitted_on].sum() + 1)
+                w[0] = np.log(share / (1 - share))
+                value, n_steps = _value(w, rows_inside), STEPS
+                if start is not None and (at_start := _value(start[k], rows_inside)) > value:
+                    w[:], value, n_steps = start[k], at_start, STEPS_AGAIN
+                for _ in range(n_steps):
+                    step, inverse = _newton(w, rows_inside)
+                    value = _climb(w, step, value, some_rows)
+                    if np.abs(step).max() < 1e-3:
                         break
-                    step /= 2
-                w += step
-                value = after
-                if np.abs(step).max() < 1e-3:
-                    break
-            if len(fitted_on) < len(labels):
-                step, inverse = _newton(w, ((design.columns(rows), y[rows], sizes[rows]) for rows in design.blocks()))
+                if len(fitted_on) < len(labels):
+                    step, inverse = _newton(w, all_rows())
+                    _climb(w, step, _value(w, all_rows()), all_rows)
+            else:  # the first step of least squares is the last one
+                step, inverse = _newton(w, all_rows(), are_classes=False)
                 w += step
             for rows in design.blocks():
                 columns = design.columns(rows)
-                p = _share(columns, w)
-                variance = np.maximum(p * (1 - p), 1e-6)
+                p = _share(columns, w) if are_classes else columns @ w
+                variance = np.maximum(p * (1 - p), 1e-6) if are_classes else 1.0
                 leverage = variance * np.einsum("ij,ij->i", columns @ inverse, columns)
                 left[rows, k] = (y[rows] - p) / (1 - np.minimum(leverage, MOST_LEVERAGE))
-                p = np.clip(y[rows] - left[rows, k], 1e-6, 1 - 1e-6)
-                expected[rows, k] = p * (1 - p)
+                if are_classes:
+                    p = np.clip(y[rows] - left[rows, k], 1e-6, 1 - 1e-6)
+                    expected[rows, k] = p * (1 - p)
+            if not are_classes:
+                expected[:, k] = sizes @ left[:, k] ** 2 / sizes.sum()
     return Left(left, expected, found)
 
 
-def _value(w: Floats, columns: Floats, y: Floats, sizes: Floats) -> float:
+_Rows: TypeAlias = tuple[Floats, Floats, Floats]
+"""The columns of some rows, their labels and their numbers."""
+
+
+def _climb(w: Floats, step: Floats, value: float, rows: Callable[[], Iterable[_Rows]]) -> float:
+    """Move the coefficients w by a step, halved as long as the penalized log-likelihood falls; returns that."""
+    for _ in range(MOST_HALVED):  # from far away a whole step may lead further away
+        if (after := _value(w + step, rows())) >= value:
+            break
+        step /= 2
+    w += step
+    return after
+
+
+def _value(w: Floats, parts: Iterable[_Rows]) -> float:
     """The penalized log-likelihood."""
-    score = np.clip(columns @ w, -30, 30)
-    return float(sizes @ (y * score - np.logaddexp(0.0, score))) - RIDGE / 2 * float(w[1:] @ w[1:])
+    value = -RIDGE / 2 * float(w[1:] @ w[1:])
+    for columns, y, sizes in parts:
+        score = np.clip(columns @ w, -30, 30)
+        value += float(sizes @ (y * score - np.logaddexp(0.0, score)))
+    return value
 
 
-def _newton(
-    w: Floats, parts: Iterator[tuple[Floats, Floats, Floats]] | list[tuple[Floats, Floats, Floats]]
-) -> tuple[Floats, Floats]:
+def _newton(w: Floats, parts: Iterable[_Rows], *, are_classes: bool = True) -> tuple[Floats, Floats]:
     """One step from the coefficients w, and the inverse of the penalized information."""
     penalty = np.full(len(w), RIDGE)
     penalty[0] = 1e-6
     information, slope = np.diag(penalty), -penalty * w
     for columns, y, sizes in parts:
-        p = _share(columns, w)
-        weighted = columns * (sizes * np.maximum(p * (1 - p), 1e-6))[:, None]
+        p = _share(columns, w) if are_classes else columns @ w
+        weighted = columns * (sizes * (np.maximum(p * (1 - p), 1e-6) if are_classes else 1.0))[:, None]
         information += columns.T @ weighted
         slope += columns.T @ (sizes * (y - p))
     inverse = np.linalg.inv(information)

@@ -338,12 +338,10 @@ class ValueDifference(NamedTuple):
     error: float
     """Its standard error."""
 
-    def points(self, confidence: float) -> tuple[float, float, float]:
-        """The difference of shares and its interval in percentage points, rounded because of rounding errors."""
+    def interval(self, confidence: float) -> tuple[float, float, float]:
+        """The difference and its interval."""
         reach = t_quantile(math.inf, confidence) * self.error
-        ends = (self.difference + move for move in (0.0, -reach, reach))
-        point, low, high = (round(100 * min(max(end, -1.0), 1.0), 9) for end in ends)
-        return point, low, high
+        return self.difference, self.difference - reach, self.difference + reach
 
 
 @dataclass(frozen=True)

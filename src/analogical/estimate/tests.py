@@ -62,7 +62,7 @@ class Scores:
     table: Floats
     """Shape (codes, scores)."""
     variance: Floats | None = None
-    """The variances that a fit expects, if scores are what it leaves of the label; None for classes."""
+    """The variances that a fit expects, if scores are what it leaves of classes; None for others."""
 
     @classmethod
     def of_classes(cls, label_sizes: Ints) -> "Scores":
@@ -73,13 +73,19 @@ class Scores:
         kinds[apart] = np.arange(len(apart))
         return cls(np.eye(kinds.max() + 1)[kinds][:, -1 if n == 2 else 0 :])
 
+    @cached_property
+    def are_classes(self) -> bool:
+        """Whether scores are unit vectors, so that rows of a class can be counted."""
+        return self.variance is None and bool(((self.table == 0) | (self.table == 1)).all())
+
 
 @dataclass(frozen=True, slots=True)
 class Tested:
     """Pairs and p-value of a feature in its contexts."""
 
     n_pairs: int
-    n_changed: int
+    index: float
+    """Share of the pairs whose labels differ; of numbers, the mean squared difference."""
     p_value: float
     """NaN if no test can be made."""
 
@@ -97,8 +103,27 @@ def test_stack(stack: Stack, scores: Scores, ranks: Sequence[Floats | None]) -> 
     contexts = some.contexts
     rows = contexts.sizes * contexts.times[contexts.owner]
     pairs, changed = (some.sums_of_cells(rows * of_row) // 2 for of_row in (contexts.pairs, contexts.changed))
-    tested = dict(zip(held, map(Tested, pairs.tolist(), changed.tolist(), p_values.tolist()), strict=True))
+    index = changed / pairs if scores.are_classes else _squared_differences(some, scores.table) / pairs
+    tested = dict(zip(held, map(Tested, pairs.tolist(), index.tolist(), p_values.tolist()), strict=True))
     return [tested.get(k) for k in range(stack.n_features)]
+
+
+def _squared_differences(stack: Stack, table: Floats) -> Floats:
+    """For each feature the sum over its pairs of the squared differences of scores.
+
+    With n rows, S the sum of their scores s and Q that of |s|^2, the sum over all pairs of rows is n Q - |S|^2; pairs
+    of rows with the same value are subtracted.
+    """
+    contexts, parts = stack.contexts, stack.contexts.value_parts
+    d = table[contexts.labels] - table.mean(axis=0)
+    moments = contexts.sizes[:, None] * np.column_stack([(d**2).sum(axis=1), d])
+
+    def of_parts(starts: Positions, n: Ints) -> Floats:
+        sums = np.add.reduceat(moments, starts)
+        return np.asarray(n * sums[:, 0] - (sums[:, 1:] ** 2).sum(axis=1))
+
+    inside = np.bincount(parts.owner, of_parts(contexts.value_starts, parts.sizes))
+    return np.asarray(stack.sums(contexts.times * (of_parts(contexts.starts, contexts.n_rows) - inside)))
 
 
 def p_values_of(stack: Stack, scores: Scores, ranks: Sequence[Floats | None]) -> Floats:
@@ -207,7 +232,7 @@ def _common_direction(sums: _Sums, scores: Scores) -> tuple[Floats, Floats]:
         all_bounds = values.bounds, part_bounds, stack.bounds
         own, parts, contexts = (slice(bounds[f], bounds[f + 1]) for bounds in all_bounds)
         room, n_rows = values.room[own], values.rows[own]
-        is_one_cell = scores.variance is None and room.shape == (2, 1) and room.min() < EXACT
+        is_one_cell = scores.are_classes and room.shape == (2, 1) and room.min() < EXACT
         enough = EXACT if is_one_cell else ENOUGH
         tested, columns, summed = _with_room(room, n_rows, enough)
         if len(tested):
@@ -226,7 +251,7 @@ def _common_direction(sums: _Sums, scores: Scores) -> tuple[Floats, Floats]:
         rare = np.argwhere((room > 0) & (room < enough))
         if len(rare):
             cells, code = stack.one(f), values.code[own]
-            if scores.variance is None:
+            if scores.are_classes:
                 apart[f] = _rare_classes(cells, scores, code, rare)
             else:
                 known = np.unique(rare[:, 0])

@@ -25,7 +25,7 @@ from analogical.plot.canvas import (
     short_names,
 )
 from analogical.show.interactions import share_grid
-from analogical.show.relevance import Sizes, has_direction, interaction_sizes, sizes_in_points
+from analogical.show.relevance import Sizes, has_direction, interaction_sizes, sizes_of
 from analogical.show.selection import REASONS, selection_steps
 from analogical.show.words import counted, in_points, marked, p_words, shorten, shown, signed
 
@@ -68,7 +68,7 @@ def plot_relevance(result: "Relevance", ax: "Axes | None", *, top: int) -> "Axes
     return _draw_sizes(
         result,
         ax,
-        {i: sizes_in_points(result, i) for i in order},
+        {i: sizes_of(result, i) for i in order},
         names=[result.names[i] for i in order],
         title=f"Effects on {short_name(result.label)}",
         x_label=f"size in percentage points (root of the effect), with {100 * result.settings.confidence:g} % interval;"
@@ -108,19 +108,19 @@ def _significance_keys(is_significant: Sequence[bool], edge: str | None = None) 
 
 def _size_and_direction(result: "Relevance", i: int) -> str:
     """The size and the direction of an effect, or why there is none."""
-    points, copied = result.points[i], result.same_as[i]
+    found, copied = result.direction[i], result.same_as[i]
     if copied is not None:
         return f"same as {short_name(copied)}"
     if np.isnan(result.effect[i]):
         return "–"
-    size = in_points(sizes_in_points(result, i).size)
-    if result.status[i] != "effect" or points is None:
+    size = in_points(sizes_of(result, i).size)
+    if result.status[i] != "effect" or found is None:
         return size
     if not has_direction(result, i):
         return f"{size}   mixed direction"
-    label = "" if len(result.classes) == 2 else f"{short_name(points.label, 12)} "
-    interval = f"({points.low:.0f} to {points.high:.0f})"
-    return f"{size}   {shorten(marked(points.value), 14)}: {label}{signed(points.points)} {interval}"
+    label = "" if len(result.classes) == 2 else f"{short_name(found.label, 12)} "
+    interval = f"({found.low:.0f} to {found.high:.0f})"
+    return f"{size}   {shorten(marked(found.value), 14)}: {label}{signed(found.difference)} {interval}"
 
 
 def plot_comparison(result: "Comparison", ax: "Axes | None", *, top: int) -> "Axes":

@@ -150,7 +150,8 @@ def redundancies(X: Any, *, max_determinants: int = 2, **columns: Unpack[ColumnO
     max_determinants : {1, 2}
         Whether to search for columns determined by one other column, or also by two together.
     **columns : options of columns
-        See :class:`analogical.ColumnOptions`; all but ``groups`` and ``bin_label``.
+        See :class:`analogical.ColumnOptions`; all but ``groups`` and those of the label, ``classes``,
+        ``scale`` and ``ordered``.
 
     Returns
     -------
@@ -187,7 +188,7 @@ def redundancies(X: Any, *, max_determinants: int = 2, **columns: Unpack[ColumnO
     20 rows, 5 columns.
     """
     check_whole("max_determinants", max_determinants, low=1, high=2)
-    without = ("groups", "bin_label")
+    without = ("groups", "classes", "scale", "ordered")
     study = study_of(redundancies, X, None, columns, without=without, needs_label=False)
     table, names, known = study.table, study.table.names, study.dependencies(max_determinants)
     return Redundancies(

@@ -12,7 +12,7 @@ from analogical._results import Result, entry_at, per_entry
 from analogical._types import Floats, Ints, Note, Positions
 from analogical.columns.encode import encode_table
 from analogical.columns.rules import ColumnOptions, Rules
-from analogical.estimate.sizes import Size, class_scores
+from analogical.estimate.sizes import Size
 from analogical.estimate.status import (
     LEVEL,
     PaperStatus,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
-    "Points",
+    "Direction",
     "Relevance",
     "Settings",
     "Status",
@@ -67,6 +67,10 @@ class Settings:
     negligible: float
     """Effect up to which a feature that is not significant may have the status none: a share of how often the labels of
     two rows differ."""
+    scale: str = "classes"
+    """How labels were compared: as ``"classes"``, as a ``"number"``, its ``"log"`` or ``"ranks"``, or ``"ordered"``."""
+    unit: str = ""
+    """Unit of a label that is a number, if it is known: days, hours, seconds."""
     explained: float | None = None
     """Share of the uncertainty of the label that the deciding set explains; None if there is none."""
     n_groups: int | None = None
@@ -78,23 +82,25 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Points:
-    """How much more often the label occurs with one value than with another, in percentage points.
+class Direction:
+    """How the label differs between two values of a feature: its share in percentage points, or the mean of a number.
 
     Given the same features as the effect, averaged over contexts (for two values the Mantel-Haenszel difference).
 
     Examples
     --------
     >>> from analogical import load_table, relevance
-    >>> direction = relevance(load_table("titanic").to_frame(), "survived", weights="count")["sex"]["points"]
-    >>> direction["value"], direction["against"], direction["label"], round(direction["points"])
+    >>> direction = relevance(load_table("titanic").to_frame(), "survived", weights="count")["sex"]["direction"]
+    >>> direction["value"], direction["against"], direction["label"], round(direction["difference"])
     ('female', 'male', 'yes', 49)
     """
 
     value: Any
     against: Any
     label: Any
-    points: float
+    """The class whose share is compared; None for a label that is a number."""
+    difference: float
+    """How much larger the share, or the mean, is with the value than with the other one."""
     low: float
     high: float
 
@@ -130,7 +136,7 @@ class Relevance(Result):
     - ``status``: ``"effect"``, ``"none"``, ``"unclear"``, ``"same"`` (a copy) or ``"constant"``
     - ``effect``, ``effect_low``, ``effect_high``: how much label shares differ, with the interval
     - ``p_value``, ``p_adjusted``: of no effect; adjusted for the number of features
-    - ``points``: the direction, in percentage points
+    - ``direction``: how the label differs between two values, in percentage points or the unit of the label
     - ``given``, ``adjusted_for``: the features on which compared rows agree; those that are subtracted instead
     - ``ari``: the paper's index
 
@@ -169,7 +175,8 @@ class Relevance(Result):
     effect: Floats = per_entry()
     """How much the label shares differ between two values of the feature among rows that agree on the given features:
     half the squared distance of the shares, averaged over pairs of rows. With two classes its square root is the
-    difference in label shares. 0 for no difference, NaN without pairs."""
+    difference in label shares; of a label that is a number it is the difference of means. 0 for no difference, NaN
+    without pairs."""
     effect_low: Floats = per_entry()
     """Lower end of the interval of ``effect``; above 0 only if ``p_value`` is at most 1 - confidence."""
     effect_high: Floats = per_entry()
@@ -177,9 +184,9 @@ class Relevance(Result):
     """P-value of no effect given the other features; NaN where nothing is tested."""
     p_adjusted: Floats = per_entry()
     """The same adjusted for the number of features, by Holm's method."""
-    points: tuple[Points | None, ...] = per_entry()
-    """The direction: how much more often the label occurs with one value than with another. For numbers the highest
-    vs. the lowest bin, otherwise the clearest difference from the most frequent value."""
+    direction: tuple[Direction | None, ...] = per_entry()
+    """How the label differs between two values. For numbers the highest vs. the lowest bin, otherwise the clearest
+    difference from the most frequent value."""
     given: tuple[tuple[str, ...], ...] = per_entry()
     """For each feature the features on which compared rows agree."""
     adjusted_for: tuple[tuple[str, ...], ...] = per_entry()
@@ -188,7 +195,7 @@ class Relevance(Result):
     same_as: tuple[str | None, ...] = per_entry()
     """For each feature the given feature that it copies: no test can distinguish the two."""
     index: Floats = per_entry()
-    """Share of the compared pairs whose labels differ; NaN without pairs."""
+    """Share of the compared pairs whose labels differ, or the mean squared difference of numbers; NaN without pairs."""
     noise_rate: Floats = per_entry()
     """The same share for rows that agree on the feature as well, in the same contexts; NaN where no rows repeat."""
     compared: Ints = per_entry()
@@ -281,8 +288,8 @@ def relevance(
         The result does not depend on it.
     **columns : options of columns
         The roles of columns and how cells are encoded, which :class:`analogical.ColumnOptions` describes: ``weights``,
-        ``groups``, ``features``, ``ignore``, ``missing``, ``bins``, ``max_values``, ``ids``, ``bin_label``,
-        ``date_parts``, ``fold_case`` and ``feature_names``.
+        ``groups``, ``features``, ``ignore``, ``missing``, ``bins``, ``max_values``, ``ids``, ``classes``,
+        ``scale``, ``ordered``, ``date_parts``, ``fold_case`` and ``feature_names``.
 
     Returns
     -------
@@ -324,7 +331,9 @@ def settings_of(study: Study, given: Asked, confidence: float) -> Settings:
         duplicates=study.duplicates,
         weighted=study.table.is_weighted,
         searched_rows=study.sample.rows.n_rows if given == "auto" else None,
-        negligible=largest_negligible(study.label_sizes),
+        negligible=largest_negligible(study.label_sizes, None if study.scale is None else study.scale.scores),
+        scale="classes" if study.scale is None else study.scale.kind,
+        unit="" if study.scale is None else study.scale.unit,
         engine=study.table.engine,
         backend=study.table.backend,
     )
@@ -340,7 +349,7 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
     contexts = study.given(settings.given)
     # NaN for a constant feature or a copy
     effect, effect_low, effect_high, p_value, index, noise_rate = np.full((6, study.n_features), np.nan)
-    compared, points = np.zeros(study.n_features, np.int64), list[Points | None]([None] * study.n_features)
+    compared, direction = np.zeros(study.n_features, np.int64), list[Direction | None]([None] * study.n_features)
     testable = [i for i, context in enumerate(contexts) if context.same_as is None and table.n_values[i] > 1]
     show = progress_line("comparing rows") if progress else None
     sizes = study.sizes({i: contexts[i] for i in testable}, settings.confidence)
@@ -355,8 +364,8 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
                 effect[i] = min(size.common.squared, size.high)
             effect_low[i] = size.low if is_significant else 0.0
             effect_high[i] = max(size.high, effect[i])
-            index[i], noise_rate[i] = tested.n_changed / tested.n_pairs, size.noise_rate
-            compared[i], points[i] = tested.n_pairs, _points(study, i, size, settings.confidence)
+            index[i], noise_rate[i] = tested.index, size.noise_rate
+            compared[i], direction[i] = tested.n_pairs, _direction(study, i, size, settings.confidence)
         if show is not None:
             show(n_done, len(testable))
     p_adjusted = adjust_for_features(p_value)
@@ -367,7 +376,7 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
                 is_constant=bool(table.n_values[i] == 1),
                 is_copy=context.same_as is not None,
                 p_adjusted=float(p_adjusted[i]),
-                high=max(float(effect_high[i]), _clear_effect(points[i])),
+                high=max(float(effect_high[i]), _clear_effect(direction[i], settings.scale)),
                 level=level,
                 negligible=settings.negligible,
             )
@@ -378,7 +387,7 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
         effect_high=effect_high,
         p_value=p_value,
         p_adjusted=p_adjusted,
-        points=tuple(points),
+        direction=tuple(direction),
         given=tuple(study.names_of(context.columns) for context in contexts),
         adjusted_for=tuple(study.names_of(context.adjusted_for) for context in contexts),
         same_as=tuple(study.name_of(context.same_as) for context in contexts),
@@ -399,15 +408,15 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
     )
 
 
-def _clear_effect(points: Points | None) -> float:
+def _clear_effect(direction: Direction | None, scale: str) -> float:
     """The largest effect of the value with the clearest difference, if it differs; other values may dilute it."""
-    if points is None or points.low <= 0 <= points.high:
+    if direction is None or direction.low <= 0 <= direction.high:
         return 0.0
-    return max(points.low**2, points.high**2) / 10_000
+    return max(direction.low**2, direction.high**2) / (10_000 if scale == "classes" else 1)
 
 
-def _points(study: Study, feature: int, size: Size, confidence: float) -> Points | None:
-    """Direction of a feature: of its compared values the two whose label shares differ most clearly.
+def _direction(study: Study, feature: int, size: Size, confidence: float) -> Direction | None:
+    """Direction of a feature: of its compared values the two whose labels differ most clearly.
 
     Two bins are compared, the lowest and the highest, or all values with the most frequent one.
     """
@@ -423,13 +432,19 @@ def _points(study: Study, feature: int, size: Size, confidence: float) -> Points
         n_rows = study.value_sizes(feature)
         most_frequent = max(values, key=lambda v: int(n_rows[v]))
         twos = [(most_frequent, v) for v in values if size.values[v] != size.values[most_frequent]]
-    scores = class_scores(study.label_sizes)
-    columns = np.flatnonzero(scores.sum(axis=0) == 1).tolist()  # not the rarest of many classes, which share a column
-    clearest = size.clearest_difference(twos, columns if len(classes) > 2 else [1])
+    scores = study.label_scores
+    columns = [0]
+    if study.scale is None:  # not the rarest of many classes, which share a column
+        columns = np.flatnonzero(scores.sum(axis=0) == 1).tolist() if len(classes) > 2 else [1]
+    clearest = size.clearest_difference(twos, columns)
     if clearest is None:
         return None
     value, against = study.table.named(feature, [clearest.value, clearest.against])
-    return Points(value, against, classes[int(scores[:, clearest.column].argmax())], *clearest.points(confidence))
+    ends = clearest.interval(confidence)  # rounded, because the order of rows must not matter
+    if study.scale is not None:
+        return Direction(value, against, None, *(float(f"{end:.12g}") for end in ends))
+    label = classes[int(scores[:, clearest.column].argmax())]
+    return Direction(value, against, label, *(round(100 * min(max(end, -1.0), 1.0), 9) for end in ends))
 
 
 def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:

@@ -43,7 +43,7 @@ class Panel:
     """Rows of the whole table with each of these values: by class of ``Report.shown_classes``, and in other classes."""
     n_values: int
     crude: float
-    """The difference of ``Relevance.points`` between all rows of the two values, in points; NaN without points."""
+    """The difference of ``Relevance.direction`` between all rows of the two values, in points; NaN without points."""
     n_compared: int
     """Rows that are in at least one pair."""
     transitions: tuple[Transition, ...]
@@ -282,7 +282,7 @@ def report(
 
 def _panel(study: Study, ranked: Relevance, i: int, classes: Sequence[int]) -> Panel:
     """One feature: its values, how the label changes with them, and typical pairs of rows."""
-    column, points = study.table.columns[i], ranked.points[i]
+    column, direction = study.table.columns[i], ranked.direction[i]
     rows, compared = study.rows_of([i]), ComparedRows(study, i, study.given_of(i, ranked.settings.given))
     by_class = count_cells(rows, [0])
     values, n_rows = study.table.named(i, range(len(column.values))), by_class.sum(axis=1).tolist()
@@ -299,9 +299,9 @@ def _panel(study: Study, ranked: Relevance, i: int, classes: Sequence[int]) -> P
     unchanged = [t for t in transitions if not t.changed]
     unchanged.sort(key=lambda t: bool(changed) and t.values != changed[0].values)  # first those of the same two values
     crude = np.nan
-    if points is not None:
-        two_values = values.index(points.against), values.index(points.value)
-        crude = 100 * crude_difference(rows, 0, two_values, ranked.classes.index(points.label))
+    if direction is not None:
+        two_values = values.index(direction.against), values.index(direction.value)
+        crude = 100 * crude_difference(rows, 0, two_values, ranked.classes.index(direction.label))
     return Panel(
         feature=ranked.names[i],
         values=tuple(values[v] for v in kept),

@@ -1,6 +1,7 @@
 """AnalogicalSelector: a scikit-learn shell around select and relevance, without maths of its own."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,7 +15,7 @@ from analogical._types import Bools, Floats, Positions
 from analogical.columns.binning import Bins
 from analogical.columns.encode import encode_table
 from analogical.columns.frames import is_frame
-from analogical.columns.rules import Ids, Missing, Rules
+from analogical.columns.rules import Ids, LabelScale, Missing, Rules
 from analogical.errors import InputError
 from analogical.estimate.dependencies import predicted_by_cut
 from analogical.questions.relevance import DEFAULT_CONFIDENCE, relevance
@@ -82,7 +83,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         A feature has an effect if its p-value, adjusted for the number of features, is at most 1 - confidence.
     features, ignore : names or patterns of columns, optional
         Candidate columns, or columns that are never kept.
-    missing, bins, max_values, ids, bin_label, fold_case
+    missing, bins, max_values, ids, classes, scale, ordered, fold_case
         How cells are encoded: see :class:`analogical.ColumnOptions`. Dates are binned, without their parts: a selector
         keeps columns of ``X``. Add month or weekday as columns before, if they matter.
     duplicates, n_jobs
@@ -148,7 +149,9 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         bins: Bins = Rules.bins,
         max_values: int | None = Rules.max_values,
         ids: Ids = Rules.ids,
-        bin_label: int | None = Rules.bin_label,
+        classes: int | None = Rules.classes,
+        scale: LabelScale = Rules.scale,
+        ordered: Sequence[Any] | None = Rules.ordered,
         fold_case: bool | None = Rules.fold_case,
         duplicates: Duplicates = "count",
         n_jobs: int | None = None,
@@ -164,7 +167,9 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.bins = bins
         self.max_values = max_values
         self.ids = ids
-        self.bin_label = bin_label
+        self.classes = classes
+        self.scale = scale
+        self.ordered = ordered
         self.fold_case = fold_case
         self.duplicates = duplicates
         self.n_jobs = n_jobs
@@ -205,7 +210,9 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             bins=self.bins,
             max_values=self.max_values,
             ids=self.ids,
-            bin_label=self.bin_label,
+            classes=self.classes,
+            scale=self.scale,
+            ordered=self.ordered,
             date_parts=False,
             fold_case=self.fold_case,
             feature_names=None if is_frame(X) else [f"x{i}" for i in range(self.n_features_in_)],

@@ -68,6 +68,7 @@ def _parts(note: Note) -> dict[str, Any]:
         "m_rows": counted(m, "row"),
         "n_lines": counted(n, "blank line"),
         "edges": list_all(note.edges[0]) if note.edges else "",
+        "order": ",".join(note.words),
         "counts": _with_details(note.columns, note.counts),
         "word": "".join(note.words[:1]),
         "words": _with_details(note.columns, note.words),
@@ -176,7 +177,16 @@ NOTES: dict[str, tuple[str | Callable[[Note], str], str]] = {
         "rows with missing cells left out",
     ),
     "label-missing": ("left out: {n_rows} without a label", "rows without a label left out"),
-    "label-binned": ("the label {quoted} was divided into {n} bins, with edges at {edges}", "label binned"),
+    "label-binned": ("the label {quoted} was divided into {n} classes, with edges at {edges}", "label in classes"),
+    "label-means": (
+        "the label {quoted} has {n:,} distinct numbers, in {m:,} codes of about equally many rows; each counts as the"
+        " mean of its rows",
+        "",
+    ),
+    "label-may-be-ordered": (
+        "the label {quoted} may have an order; ordered={order} (--ordered) compares its classes as places in it",
+        "",
+    ),
     "binned": (_describe_bins, "# binned"),
     "binned-time": (_describe_bins, "# binned"),
     "edges-of-sample": (

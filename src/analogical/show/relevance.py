@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from analogical._types import Floats
-from analogical.questions.relevance import Points, Relevance, Settings, Status
+from analogical.questions.relevance import Direction, Relevance, Settings, Status
 from analogical.show.notes import leaks_of
 from analogical.show.views import Cell, Column, Marks, Tone, View, number_column, tabulate, text_column
 from analogical.show.words import (
     LONG_NAME,
+    Measure,
     counted,
     in_points,
     interaction_points,
@@ -20,13 +21,10 @@ from analogical.show.words import (
     number,
     p_value,
     percent,
-    point_interval,
-    points_of,
     quoted,
     shorten,
     shorten_end,
     shown,
-    signed,
     three_decimals,
     verb,
 )
@@ -91,44 +89,44 @@ def _effect_columns(result: Relevance, alone: Floats | None) -> list[Column]:
     """Size in points with its interval and a bar, direction, p and status; ARI if it is defined for every feature."""
     longest = 10 if alone is None else 24  # of values; the page is wider than a terminal
     others = np.full(len(result.names), math.nan) if alone is None else alone
-    ends = [points_of(x) for x in (*result.effect, *result.effect_high, *others) if x == x]
-    axis = next(end for end in (1, 2, 5, 10, 20, 30, 40, 50, 60, 80, 100) if end >= min(max(ends, default=0), 100))
-    scale = max([20.0, *(points_of(effect) for effect in result.effect if effect == effect)])  # of a full bar
-    is_binary = len(result.classes) == 2
+    measure = measure_of(result.settings)
+    ends = [measure.size(x) for x in (*result.effect, *result.effect_high, *others) if x == x]
+    largest = max((measure.size(effect) for effect in result.effect if effect == effect), default=0.0)
+    are_classes = measure.kind == "classes"
+    axis = axis_end(min(max(ends, default=0.0), 100.0 if are_classes else 3 * largest or 1.0))
+    scale = max(20.0, largest) if are_classes else largest or 1.0  # of a full bar
+    is_binary = are_classes and len(result.classes) == 2
 
     def size(i: int) -> Cell:
-        marks = Marks.on(0.0, *(points / axis for points in (*sizes_in_points(result, i), points_of(others[i]))))
-        return Cell(in_points(points_of(result.effect[i])), chart=marks)
+        marks = Marks.on(0.0, *(end / axis for end in (*sizes_of(result, i), measure.size(others[i]))))
+        return Cell(measure.text(measure.size(result.effect[i])), chart=marks)
 
     def interval(i: int) -> Cell:
-        points, low, high = sizes_in_points(result, i)
-        return Cell(point_interval(low, high), bar=points / scale if points == points else math.nan)
+        points, low, high = sizes_of(result, i)
+        return Cell(measure.interval(low, high), bar=points / scale if points == points else math.nan)
 
     def direction(i: int) -> Cell:
-        points, copied = result.points[i], result.same_as[i]
+        found, copied = result.direction[i], result.same_as[i]
         if copied is not None:
             return Cell(f"same as {shorten(shown(copied), longest)}", "muted")
-        if points is None or not has_direction(result, i):
+        if found is None or not has_direction(result, i):
             return Cell("mixed" if _is_mixed(result, i) else "-", "muted")
-        label = "" if is_binary else f": {shorten(quoted(points.label), longest)}"
+        label = "" if is_binary or found.label is None else f": {shorten(quoted(found.label), longest)}"
         is_range = bool(result.feature_columns[i].edges)  # keep its lower end
-        value = shorten_end(marked(points.value), longest + 2) if is_range else shorten(marked(points.value), longest)
-        return Cell(f"{value}{label} {signed(points.points)}")
+        value = shorten_end(marked(found.value), longest + 2) if is_range else shorten(marked(found.value), longest)
+        return Cell(f"{value}{label} {measure.signed(measure.shown(found.difference))}")
 
+    heading = f"share of {shorten(quoted(result.classes[1]), 10)}" if is_binary else "value: label"
     columns = [
-        number_column("points", size, axis=("0", f"{axis / 2:g}", f"{axis:g} points")),
+        number_column(measure.name, size, axis=("0", f"{axis / 2:g}", f"{axis:g}{measure.words}")),
         number_column(f"{100 * result.settings.confidence:g}% CI", interval, drop_order=2),
-        text_column(
-            f"share of {shorten(quoted(result.classes[1]), 10)}" if is_binary else "value: label",
-            direction,
-            drop_order=1,
-        ),
+        text_column(heading if are_classes else "difference", direction, drop_order=1),
         number_column("p adj.", lambda i: p_value(result.p_adjusted[i]), drop_order=3),
         text_column("status", lambda i: status_cell(result.status[i])),
     ]
     if alone is not None:
-        columns.insert(4, number_column("alone", lambda i: in_points(points_of(alone[i])), drop_order=3))
-    elif all(n > 0 or status == "constant" for n, status in zip(result.pairs, result.status, strict=True)):
+        columns.insert(4, number_column("alone", lambda i: measure.text(measure.size(alone[i])), drop_order=3))
+    elif are_classes and all((result.pairs > 0) | (np.array(result.status) == "constant")):
         ari = np.where(result.pairs > 0, result.ari, math.nan)
         columns.insert(3, number_column("ARI", lambda i: three_decimals(ari[i]), drop_order=4))
     return columns
@@ -183,7 +181,7 @@ def _say_caution(result: Relevance) -> str:
 
 
 def _is_mixed(result: Relevance, i: int) -> bool:
-    return result.status[i] == "effect" and result.points[i] is not None and not has_direction(result, i)
+    return result.status[i] == "effect" and result.direction[i] is not None and not has_direction(result, i)
 
 
 # ---------------------------------------------------------------- explanations
@@ -192,9 +190,9 @@ def _is_mixed(result: Relevance, i: int) -> bool:
 def _explain(result: Relevance) -> Iterator[str]:
     """The directions with intervals, what the numbers mean, and their limits."""
     directions = [
-        f"{shown(result.names[i], LONG_NAME)}: {describe_direction(points)}."
+        f"{shown(result.names[i], LONG_NAME)}: {describe_direction(found, measure_of(result.settings))}."
         for i in result.order().tolist()
-        if (points := result.points[i]) is not None and result.status[i] == "effect" and has_direction(result, i)
+        if (found := result.direction[i]) is not None and result.status[i] == "effect" and has_direction(result, i)
     ]
     yield from directions[:FEW_NAMES]
     if (n_more := len(directions) - FEW_NAMES) > 0:
@@ -203,12 +201,7 @@ def _explain(result: Relevance) -> Iterator[str]:
     searched = result.settings.searched_rows if result.settings.given == "auto" else None
     if searched is not None and searched != result.n_rows:
         yield f"The deciding set was chosen on {searched:,} of the rows; all numbers come from all rows."
-    yield (
-        "points: root mean square difference in label shares between two values of the feature, in percentage points,"
-        " over the compared pairs; with more than two classes, root of half the squared difference summed over"
-        " classes. Its square, the effect, is the index (share of pairs whose labels differ) minus the noise (the same"
-        " share for rows with equal values)."
-    )
+    yield SIZES.get(result.settings.scale, SIZES["number"]).format(label=quoted(result.label))
     yield (
         f"{assumed(result.settings.n_groups)} p is adjusted for {counted(len(result.names), 'feature')}"
         f" (Holm). {NOT_ADJUSTED}"
@@ -286,9 +279,49 @@ NOT_ADJUSTED = "Intervals are not adjusted: one may exclude 0 beside a p that is
 ROW_NAMES = "Rows have the names of the dataframe, or numbers from 0."
 
 
+SIZES = {
+    "classes": (
+        "points: root mean square difference in label shares between two values of the feature, in percentage points,"
+        " over the compared pairs; with more than two classes, root of half the squared difference summed over"
+        " classes. Its square, the effect, is the index (share of pairs whose labels differ) minus the noise (the same"
+        " share for rows with equal values)."
+    ),
+    "number": (
+        "size: root mean square difference of the mean of {label} between two values of the feature, in its unit, over"
+        " the compared pairs. Its square, the effect, is the index (mean squared difference of the labels of a pair)"
+        " minus the noise (the same for rows with equal values)."
+    ),
+    "log": (
+        "per cent: root mean square difference of the mean logarithm of {label} between two values of the feature, as a"
+        " ratio less 1."
+    ),
+    "ranks": (
+        "ranks: root mean square difference of the mean rank of {label} between two values of the feature; a rank is"
+        " the share of all rows below, in per cent."
+    ),
+    "ordered": (
+        "steps: root mean square difference of the mean place of {label} between two values of the feature;"
+        " neighbouring classes are one step apart."
+    ),
+}
+"""What the size of an effect is, for each scale of labels."""
+
+
+def measure_of(settings: Settings) -> Measure:
+    """How the sizes of a result are shown."""
+    return Measure(settings.scale, settings.unit)
+
+
+def axis_end(largest: float) -> float:
+    """A round number at the end of an axis: 1, 2, 3, 4, 5, 6 or 8 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(largest)) if largest > 0 else 1.0
+    return next(end * power for end in (1, 2, 3, 4, 5, 6, 8, 10) if end * power >= largest * (1 - 1e-9))
+
+
 def small_size(settings: Settings) -> str:
     """The size up to which a feature may have none, in words."""
-    return f"{in_points(points_of(settings.negligible))} points"
+    measure = measure_of(settings)
+    return f"{measure.text(measure.size(settings.negligible))}{measure.words}"
 
 
 def status_cell(status: Status) -> Cell:
@@ -333,16 +366,17 @@ def no_partner(feature: str, given: Sequence[str], same_as: str | None) -> str:
 
 
 class Sizes(NamedTuple):
-    """The size of an effect in points, and its interval; NaN if unknown."""
+    """The size of an effect, and its interval; NaN if unknown."""
 
     size: float
     low: float
     high: float
 
 
-def sizes_in_points(result: Relevance, i: int) -> Sizes:
-    """The size of the effect of a feature in points, with its interval."""
-    return Sizes(points_of(result.effect[i]), points_of(result.effect_low[i]), points_of(result.effect_high[i]))
+def sizes_of(result: Relevance, i: int) -> Sizes:
+    """The size of the effect of a feature in points, or in the unit of the label, with its interval."""
+    effects = result.effect[i], result.effect_low[i], result.effect_high[i]
+    return Sizes(*map(measure_of(result.settings).size, effects))
 
 
 def interaction_sizes(result: "Interactions", k: int) -> Sizes:
@@ -352,15 +386,17 @@ def interaction_sizes(result: "Interactions", k: int) -> Sizes:
 
 
 def has_direction(result: Relevance, i: int) -> bool:
-    """Whether the effect of a feature has a direction: the interval of its points excludes 0."""
-    points = result.points[i]
-    return points is not None and (points.low > 0 or points.high < 0)
+    """Whether the effect of a feature has a direction: its interval excludes 0."""
+    found = result.direction[i]
+    return found is not None and (found.low > 0 or found.high < 0)
 
 
-def describe_direction(points: Points) -> str:
-    """How much more often the label occurs with one value than with another, with its interval."""
-    return (
-        f"{quoted(points.label, 40)} is {in_points(abs(points.points))} points"
-        f" {'more' if points.points >= 0 else 'less'} frequent with {marked(points.value, 40)} than with"
-        f" {marked(points.against, 40)} ({signed(points.low)} to {signed(points.high)})"
-    )
+def describe_direction(found: Direction, measure: Measure) -> str:
+    """How the label differs between two values, with its interval."""
+    size, low, high = map(measure.shown, (found.difference, found.low, found.high))
+    interval = f"({measure.signed(low)} to {measure.signed(high)})"
+    than = f"with {marked(found.value, 40)} than with {marked(found.against, 40)}"
+    if found.label is None:
+        return f"{measure.text(abs(size))}{measure.words} {'higher' if size >= 0 else 'lower'} {than} {interval}"
+    much = f"{in_points(abs(size))} points {'more' if size >= 0 else 'less'} frequent"
+    return f"{quoted(found.label, 40)} is {much} {than} {interval}"

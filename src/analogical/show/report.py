@@ -29,6 +29,7 @@ from analogical.show.relevance import (
     explain_statuses,
     has_direction,
     held_fixed,
+    measure_of,
     say_effects,
     small_size,
     view_relevance,
@@ -84,8 +85,10 @@ def _verdict(report: Report) -> str:
         rest = f"No interval exceeds {small_size(ranked.settings)}." if ruled_out else "Not all effects are ruled out."
         return f"{say_effects(ranked)} {rest}"
     i = ranked.names.index(names[0])
-    points = ranked.points[i]
-    direction = "" if points is None or not has_direction(ranked, i) else f": {describe_direction(points)}"
+    found = ranked.direction[i]
+    direction = ""
+    if found is not None and has_direction(ranked, i):
+        direction = f": {describe_direction(found, measure_of(ranked.settings))}"
     return f"{say_effects(ranked)} The largest is that of {shown(names[0])}{direction}."
 
 
@@ -228,17 +231,17 @@ def _panel(report: Report, panel: Panel) -> View:
     """One feature: a sentence, and its values, transitions and example rows."""
     ranked = report.relevance
     i = ranked.names.index(panel.feature)
-    points, copied = ranked.points[i], ranked.same_as[i]
+    direction, copied = ranked.direction[i], ranked.same_as[i]
     among, n_pairs = f"Among {agreeing_on(ranked.given[i])},", int(ranked.compared[i])
     if copied is not None:
         line = f"It carries the same information as {shown(copied, LONG_NAME)}; no test can distinguish the two."
-    elif points is None:
+    elif direction is None:
         line = "It has one value only." if ranked.status[i] == "constant" else "No two rows can be compared."
     elif ranked.status[i] == "effect" and not has_direction(ranked, i):
         line = f"{among} it has an effect, but {MIXED}."
     else:
         crude = f" Crude difference: {signed(panel.crude)}." if ranked.given[i] else ""
-        line = f"{among} {describe_direction(points)}.{crude}"
+        line = f"{among} {describe_direction(direction, measure_of(ranked.settings))}.{crude}"
     n, share = panel.n_compared, percent(panel.n_compared / ranked.n_rows)
     bars = [_stacked(report, counts[:-1], sum(counts)) for counts in panel.counts]
     n_left = panel.n_values - len(panel.values)

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import zip_longest
 from textwrap import wrap
-from typing import Any
+from typing import Any, NamedTuple
 
 INVISIBLE = frozenset(
     map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10)))
@@ -174,6 +174,63 @@ def points_of(effect: float | None) -> float:
 def interaction_points(effect: float | None) -> float:
     """By how many points the effect of one feature differs with another: 200 for an exclusive or; NaN if unknown."""
     return 2 * points_of(effect)
+
+
+class Measure(NamedTuple):
+    """How sizes and differences of labels are shown: shares in points, numbers in their unit, logs in per cent."""
+
+    kind: str = "classes"
+    """As in :class:`analogical.Settings`."""
+    unit: str = ""
+
+    @property
+    def name(self) -> str:
+        """Name of the size, as the heading of a column."""
+        return {"classes": "points", "log": "per cent", "ranks": "ranks", "ordered": "steps"}.get(
+            self.kind, self.unit or "size"
+        )
+
+    @property
+    def words(self) -> str:
+        """The unit after a number: points, days; empty if it is not known."""
+        return {"classes": " points", "log": " %", "ranks": " ranks", "ordered": " steps"}.get(
+            self.kind, f" {self.unit}" if self.unit else ""
+        )
+
+    def size(self, effect: float | None) -> float:
+        """An effect in this unit: its root; NaN if unknown."""
+        if effect is None:
+            return math.nan
+        return self.shown(math.sqrt(effect) * (100 if self.kind == "classes" else 1))
+
+    def shown(self, difference: float) -> float:
+        """A difference of scores as it is shown: of logarithms in per cent."""
+        return 100 * math.expm1(min(difference, 700.0)) if self.kind == "log" else difference
+
+    def text(self, size: float) -> str:
+        """A size in this unit; a dash if it is NaN."""
+        return three_digits(size) if self.kind in ("number", "ordered") else in_points(size)
+
+    def signed(self, size: float) -> str:
+        """A difference with its sign."""
+        text = self.text(size)
+        return text if size < 0 or text in ("0", "-") else f"+{text}"
+
+    def interval(self, low: float, high: float) -> str:
+        """An interval; a dash if it is NaN."""
+        return "-" if low != low else f"{self.text(low)} to {self.text(high)}"
+
+
+def three_digits(number: float) -> str:
+    """A number with three digits: 12,400, 3.14, 0.00012; a dash if it is NaN."""
+    if number != number:
+        return "-"
+    if number == 0 or not 1e-4 <= abs(number) < 1e15:
+        return "0" if number == 0 else f"{number:.2e}"
+    rounded = float(f"{number:.3g}")
+    n_decimals = max(2 - math.floor(math.log10(abs(rounded))), 0)
+    text = f"{rounded:,.{n_decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def in_points(size: float) -> str:

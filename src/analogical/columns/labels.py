@@ -1,0 +1,247 @@
+"""The label of each row: a class, or a number with a score for each code.
+
+| label | compared as |
+|---|---|
+| texts, booleans, numbers with few values | classes |
+| numbers, dates and durations with more values | numbers, in up to 256 codes; each stands for the mean of its rows |
+| ordered categories of a dataframe, or classes whose order was given | places in the order: 0, 1, 2 |
+"""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+
+from analogical._checks import brief, listing
+from analogical._types import Floats, Ints, Note, Scale
+from analogical.columns.binning import BinRule, bin_values, name_bins
+from analogical.columns.columns import MISSING, Column, compact, plain
+from analogical.columns.frames import encode_cells, ordered_categories
+from analogical.columns.rules import NEARLY_ALL, Rules
+from analogical.columns.treating import Spellings, as_times, merge_spellings, note_spellings
+from analogical.errors import InputError
+
+__all__ = ["Labels", "encode_label", "merged_spellings"]
+
+MOST_CODES = 256
+"""Codes of a label that is a number: with more distinct values, each code stands for the mean of about equally many
+rows."""
+SCALES_OF_WORDS = (
+    ("very low", "low", "medium", "high", "very high"),
+    ("none", "mild", "moderate", "severe"),
+    ("never", "rarely", "sometimes", "often", "always"),
+    ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
+    ("poor", "fair", "good", "very good", "excellent"),
+)
+"""Words in an order that is usual; a label of three or more of them may be ordered."""
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The label of each row, which may be missing."""
+
+    column: Column
+    """Classes; or numbers in increasing order, or classes in their order."""
+    scale: Scale | None
+    """How numbers are compared, with the score of each value of the column; None for classes."""
+    as_read: Column
+    """The cells as they were read."""
+    notes: tuple[Note, ...]
+
+    def take(self, rows: Any) -> "Labels":
+        """The labels of some rows, without the values that do not occur there."""
+        if self.scale is None:
+            return replace(self, column=_sorted(self.column.take(rows)))
+        column = compact(self.column.codes[rows], range(len(self.column.values)))
+        places = list(column.values)
+        column = replace(column, values=[self.column.values[place] for place in places], is_sorted=True)
+        return replace(self, column=column, scale=replace(self.scale, scores=self.scale.scores[places]))
+
+
+def encode_label(cells: Any, name: str, weights: Ints | None, rules: Rules) -> Labels:
+    """Classes or numbers of the rows; missing ones stay missing, and the caller drops their rows.
+
+    Values may occur in rows of weight 0 only.
+    """
+    what = f"label {brief(name)}"
+    column = encode_cells(cells, what).counted(weights)
+    n_missing, n_rows = column.n_missing, len(column.codes)
+    if n_missing == n_rows:
+        raise InputError(f"The {what} is missing in all {n_rows:,} rows; choose another column as the label.")
+    notes = [Note("label-missing", (name,), (n_missing,))] if n_missing else []
+    merged, spellings = merged_spellings(column, rules.fold_case)
+    notes += note_spellings({name: spellings})
+    occurring = np.flatnonzero(merged.sizes > 0)
+    kept = merged if len(occurring) == len(merged.values) else merged.pick(occurring)
+    order = rules.ordered if rules.ordered is not None else ordered_categories(cells)
+    if order is not None and rules.scale != "classes" and (rules.ordered is not None or len(kept.values) > 2):
+        return _ordered(merged, order, what, notes, rules)
+    is_number = kept.kind != "category"
+    if (rules.classes is not None or rules.scale not in ("auto", "classes")) and not is_number:
+        option = "classes" if rules.classes is not None else f"scale={rules.scale!r}"
+        raise InputError(
+            f"The {what} holds {plain(merged.values[0])!r} and is not a number; leave out {option}, or give the order"
+            " of its classes with ordered (--ordered low,medium,high)."
+        )
+    if rules.classes is not None:
+        binned = bin_values(kept, BinRule("quantiles", rules.classes), what)
+        names = name_bins(binned.ends)
+        notes.append(Note("label-binned", (name,), (len(names),), (binned.edges,)))
+        return Labels(_recoded(column, occurring, binned.code_of, names), None, merged, tuple(notes))
+    if is_number and rules.scale != "classes" and (rules.scale != "auto" or not rules.has_few_values(kept)):
+        return _numbers(column, kept, occurring, name, notes, rules)
+    if is_number and not rules.has_few_values(kept):
+        raise InputError(
+            f"The {what} has {len(kept.values):,} values, too many for classes: leave out scale='classes' to compare"
+            f" its numbers, divide it with classes=4 (--classes 4), or raise max_values ({rules.max_values})."
+        )
+    is_many = not (Rules().has_few_values(kept) or rules.has_few_values(kept))  # few rows may all be different
+    if not is_number and is_many and len(kept.values) >= NEARLY_ALL * int(kept.sizes.sum()):
+        _refuse_texts(kept, what)
+    if not is_number and len(kept.values) > 2 and (usual := _usual_order(kept.values)):
+        notes.append(Note("label-may-be-ordered", (name,), words=tuple(usual)))
+    return Labels(merged, None, merged, tuple(notes))
+
+
+def merged_spellings(column: Column, fold_case: bool | None) -> tuple[Column, Spellings]:
+    """A column with one value for all spellings of a word, and these spellings."""
+    merged, code_of, spellings = merge_spellings(column, fold_case)
+    if merged is not column:
+        merged = replace(merged, codes=column.recoded(code_of), known_missing=None)
+    return merged, spellings
+
+
+def _recoded(column: Column, occurring: Any, code_of_kept: Ints, values: Sequence[Any]) -> Column:
+    """A column with new values, from the code of each of its values that occur."""
+    code_of = np.full(len(column.values) + 1, MISSING)
+    code_of[occurring] = code_of_kept[:-1]
+    return Column(column.recoded(code_of), values, is_sorted=True)
+
+
+def _refuse_texts(kept: Column, what: str) -> None:
+    """Refuse texts that are distinct in nearly every row: numbers as text, or an identifier."""
+    texts = [str(value) for value in kept.values]
+    example = next((text for text in texts if not _is_number(text)), None)
+    if sum(map(_is_number, texts)) >= 0.5 * len(texts):
+        but = "" if example is None else f", but for {example!r} and the like"
+        raise InputError(
+            f"The {what} holds numbers as text{but}; convert it to numbers first, with missing cells for other words."
+        )
+    raise InputError(
+        f"The {what} has a different value in nearly every row ({len(texts):,} values), as an identifier has; choose"
+        " another column as the label (--label)."
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.replace(",", ""))
+    except ValueError:
+        return False
+    return True
+
+
+# ---------------------------------------------------------------- numbers and places in an order
+
+
+def _numbers(column: Column, kept: Column, occurring: Any, name: str, notes: list[Note], rules: Rules) -> Labels:
+    """Labels that are numbers: distinct ones, or the means of bins."""
+    what = f"label {brief(name)}"
+    numbers, unit = _as_numbers(kept, what)
+    if rules.is_id(replace(kept, known_sizes=kept.sizes), name) and rules.scale == "auto":
+        raise InputError(
+            f"The {what} holds whole numbers that identify the rows or what they are about; choose another column as"
+            " the label (--label), or compare its numbers with scale='number' (--scale number)."
+        )
+    binned = bin_values(kept, BinRule("quantiles", MOST_CODES), what)
+    code_of, sizes = binned.code_of, kept.sizes.astype(np.float64)
+    n_codes = int(code_of.max()) + 1
+    if n_codes < len(numbers):
+        notes.append(Note("label-means", (name,), (len(numbers), n_codes)))
+    # means about the middle, so that large numbers that differ little keep their digits
+    middle, of_code = float(np.median(numbers)), code_of[:-1]
+    means = middle + np.bincount(of_code, sizes * (numbers - middle)) / np.bincount(of_code, sizes)
+    if n_codes == len(numbers):
+        means[of_code] = numbers
+    if rules.scale == "log" and numbers.min() <= 0:
+        raise InputError(
+            f"The {what} holds {brief(plain(kept.values[int(numbers.argmin())]))}, which has no logarithm; give"
+            " scale='number' or scale='ranks'."
+        )
+    rows = np.bincount(of_code, sizes)
+    kind = "number" if rules.scale in ("auto", "number") else rules.scale
+    if kind == "ranks":
+        scores = _percent_below(rows)
+    else:
+        scores = means if kind == "number" else np.bincount(of_code, sizes * np.log(numbers)) / rows
+    scale = Scale(kind, unit if kind == "number" else "", np.asarray(scores, np.float64))
+    values = [plain(kept.values[place]) for place in np.argsort(of_code)] if n_codes == len(numbers) else means.tolist()
+    return Labels(_recoded(column, occurring, code_of, values), scale, column, tuple(notes))
+
+
+def _as_numbers(kept: Column, what: str) -> tuple[Floats, str]:
+    """The values as numbers, with their unit: days of dates, days, hours or seconds of durations."""
+    if kept.is_time:
+        times = as_times(kept)
+        if times is not None:
+            return (times - times.min()) / np.timedelta64(1, "D"), "days"
+    first = kept.values[0]
+    if isinstance(first, timedelta | np.timedelta64):
+        seconds = np.asarray(kept.values, "m8[us]") / np.timedelta64(1, "s")
+        longest = float(np.abs(seconds).max())
+        unit = "days" if longest > 2 * 86_400 else "hours" if longest > 2 * 3_600 else "seconds"
+        return seconds / {"days": 86_400, "hours": 3_600, "seconds": 1}[unit], unit
+    numbers = np.array([float(value) for value in kept.values], np.float64)
+    if not np.isfinite(numbers).all():
+        raise InputError(f"The {what} has an infinite value; leave out its rows, or give scale='ranks' a finite one.")
+    return numbers, ""
+
+
+def _ordered(merged: Column, order: Sequence[Hashable], what: str, notes: list[Note], rules: Rules) -> Labels:
+    """Labels that are places in an order of classes."""
+    known = {plain(value): place for place, value in enumerate(order)}
+    texts = {str(value): place for value, place in known.items()}
+    place_of = [known.get(plain(value), texts.get(str(value))) for value in merged.values]
+    if unknown := [value for value, place in zip(merged.values, place_of, strict=True) if place is None]:
+        raise InputError(
+            f"ordered leaves out {listing([repr(plain(value)) for value in unknown])}, which the {what} holds; name all"
+            " of its classes in increasing order."
+        )
+    if rules.scale not in ("auto", "number", "ranks"):
+        raise InputError(f"scale={rules.scale!r} needs numbers, and the {what} has classes in order; leave out scale.")
+    places = np.array([place for place in place_of if place is not None])
+    by_place = np.argsort(places, kind="stable")
+    column = Column(merged.recoded(np.append(np.argsort(by_place), MISSING)), [merged.values[k] for k in by_place])
+    if rules.scale == "ranks":
+        scale = Scale("ranks", "", _percent_below(merged.sizes[by_place].astype(np.float64)))
+    else:
+        scale = Scale("ordered", "", np.arange(len(by_place), dtype=np.float64))
+    return Labels(column, scale, merged, tuple(notes))
+
+
+def _percent_below(rows: Floats | Ints) -> Floats:
+    """Share of the rows below the middle of each value, in per cent."""
+    return np.asarray(100 * (np.cumsum(rows) - rows / 2) / rows.sum())
+
+
+def _usual_order(values: Sequence[Any]) -> list[Any]:
+    """The values in a usual order of words; empty if they are not such words."""
+    words = {str(value).strip().lower(): value for value in values}
+    for scale in SCALES_OF_WORDS:
+        if words.keys() <= set(scale):
+            return [words[word] for word in scale if word in words]
+    return []
+
+
+def _sorted(labels: Column) -> Column:
+    """Classes in increasing order, or in order of appearance if they cannot be sorted, for every kind of table."""
+    values = list(labels.values)
+    try:
+        order = sorted(range(len(values)), key=values.__getitem__)
+    except TypeError:
+        order = np.argsort(labels.first_positions()).tolist()
+    if order == list(range(len(values))):
+        return labels
+    return Column(np.argsort(order)[labels.codes], [values[c] for c in order])
