@@ -400,7 +400,7 @@ class Study:
         if not len(contexts):
             return math.nan
         left = self.left(given.terms, feature)
-        scores = Scores(*map(_with_nothing, left.standardized() if self.scale is None else (left.scores,)))
+        scores = Scores(*map(_with_nothing, left.standardized() if self.scores.are_classes else (left.scores,)))
         return float(p_values_of(Stack.of([contexts]), scores, [self.ranks(feature)])[0])
 
     def _rows_in_contexts(self, feature: int, given: GivenColumns) -> Contexts:
@@ -451,7 +451,7 @@ class Study:
             columns = np.concatenate([[0], *(np.arange(bounds[place], bounds[place + 1]) for place in places)])
             start = self.left(terms).coefficients[:, columns.astype(np.intp)]
         classes, fitted_on = self.scores.table[self.rows.labels], evenly(len(self.rows.codes), SEARCH_ROWS)
-        kept, are_classes = [made[place] for place in places], self.scale is None
+        kept, are_classes = [made[place] for place in places], self.scores.are_classes
         return what_is_left(kept, classes, self.rows.weights, fitted_on, start, are_classes=are_classes)
 
     def _term(self, features: tuple[int, ...]) -> Term:

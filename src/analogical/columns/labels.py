@@ -3,7 +3,7 @@
 | label | compared as |
 |---|---|
 | texts, booleans, numbers with few values | classes |
-| numbers, dates and durations with more values | numbers, in up to 256 codes; each stands for the mean of its rows |
+| numbers, dates and durations with more values | numbers; in large tables in 256 codes, each for the mean of its rows |
 | ordered categories of a dataframe, or classes whose order was given | places in the order: 0, 1, 2 |
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from analogical._checks import brief, listing
-from analogical._types import Floats, Ints, Note, Scale
+from analogical._types import Floats, Ints, Note, Scale, merge_bins
 from analogical.columns.binning import BinRule, bin_values, name_bins
 from analogical.columns.columns import MISSING, Column, compact, plain
 from analogical.columns.frames import encode_cells, ordered_categories
@@ -25,9 +25,9 @@ from analogical.errors import InputError
 
 __all__ = ["Labels", "encode_label", "merged_spellings"]
 
-MOST_CODES = 256
-"""Codes of a label that is a number: with more distinct values, each code stands for the mean of about equally many
-rows."""
+FEW_ROWS, MANY_CODES = 20_000, 256
+"""In tables with more rows, a label with more distinct numbers has this many codes, each for the mean of about equally
+many rows: time."""
 SCALES_OF_WORDS = (
     ("very low", "low", "medium", "high", "very high"),
     ("none", "mild", "moderate", "severe"),
@@ -150,35 +150,39 @@ def _numbers(column: Column, kept: Column, occurring: Any, name: str, notes: lis
     """Labels that are numbers: distinct ones, or the means of bins."""
     what = f"label {brief(name)}"
     numbers, unit = _as_numbers(kept, what)
-    if rules.is_id(replace(kept, known_sizes=kept.sizes), name) and rules.scale == "auto":
+    if rules.scale == "auto" and rules.is_id(kept, name):
         raise InputError(
             f"The {what} holds whole numbers that identify the rows or what they are about; choose another column as"
             " the label (--label), or compare its numbers with scale='number' (--scale number)."
         )
-    binned = bin_values(kept, BinRule("quantiles", MOST_CODES), what)
-    code_of, sizes = binned.code_of, kept.sizes.astype(np.float64)
-    n_codes = int(code_of.max()) + 1
-    if n_codes < len(numbers):
-        notes.append(Note("label-means", (name,), (len(numbers), n_codes)))
-    # means about the middle, so that large numbers that differ little keep their digits
-    middle, of_code = float(np.median(numbers)), code_of[:-1]
-    means = middle + np.bincount(of_code, sizes * (numbers - middle)) / np.bincount(of_code, sizes)
-    if n_codes == len(numbers):
-        means[of_code] = numbers
     if rules.scale == "log" and numbers.min() <= 0:
         raise InputError(
             f"The {what} holds {brief(plain(kept.values[int(numbers.argmin())]))}, which has no logarithm; give"
             " scale='number' or scale='ranks'."
         )
-    rows = np.bincount(of_code, sizes)
     kind = "number" if rules.scale in ("auto", "number") else rules.scale
+    known, first, code_of = np.unique(numbers, return_index=True, return_inverse=True)
+    rows = np.bincount(code_of, kept.sizes).astype(np.int64)
+    values = [plain(kept.values[place]) for place in first.tolist()]
+    scores = np.log(known) if kind == "log" else known
+    if len(known) > MANY_CODES and rows.sum() > FEW_ROWS:
+        bin_of = merge_bins(rows, MANY_CODES, has_missing=False)
+        notes.append(Note("label-means", (name,), (len(known), int(bin_of[-1]) + 1)))
+        code_of, sizes, middle = (
+            bin_of[code_of],
+            np.bincount(bin_of, rows),
+            np.array([known, scores])[:, len(known) // 2],
+        )
+        # about the middle, so that large numbers that differ little keep their digits
+        means, scores = (
+            m + np.bincount(bin_of, rows * (x - m)) / sizes for m, x in zip(middle, (known, scores), strict=True)
+        )
+        values, rows = means.tolist(), sizes.astype(np.int64)
     if kind == "ranks":
         scores = _percent_below(rows)
-    else:
-        scores = means if kind == "number" else np.bincount(of_code, sizes * np.log(numbers)) / rows
     scale = Scale(kind, unit if kind == "number" else "", np.asarray(scores, np.float64))
-    values = [plain(kept.values[place]) for place in np.argsort(of_code)] if n_codes == len(numbers) else means.tolist()
-    return Labels(_recoded(column, occurring, code_of, values), scale, column, tuple(notes))
+    of_value = np.append(code_of, MISSING).astype(np.int64)
+    return Labels(_recoded(column, occurring, of_value, values), scale, column, tuple(notes))
 
 
 def _as_numbers(kept: Column, what: str) -> tuple[Floats, str]:

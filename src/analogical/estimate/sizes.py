@@ -591,7 +591,8 @@ def measure_size_of_groups(rows: CodedRows, scores: Floats, confidence: float) -
     inside, _ = common_difference_of_groups(rows, scores, is_within=True)
     group = np.unique(rows.codes[:, -1], return_inverse=True)[1]
     context = RowContexts.by(rows, range(1, rows.n_features - 1)).of_row
-    cells = _GroupCells.of(np.stack([context, group, values[rows.codes[:, 0]]]).astype(np.int64), rows, scores)
+    keys = np.stack([context, group, values[rows.codes[:, 0]]]).astype(np.int64)
+    cells = _GroupCells.of(keys, rows, scores if scores.shape[1] > 1 else scores - scores.mean())  # as two classes
     whole, whole_inside = cells.between(), cells.within()
     is_better = inside.bias < common.bias and whole_inside.profile.n_effective >= ENOUGH_GROUPS
     if is_better or math.isnan(common.bias):

@@ -159,7 +159,7 @@ class Relevance(Result):
 
     label: str
     classes: tuple[Hashable, ...]
-    """The values of the label."""
+    """The values of the label; none if it is a number."""
     n_rows: int
     deciding: tuple[str, ...]
     """The deciding set: features that are each significant given the others."""
@@ -401,7 +401,7 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
         paper_status=paper_status_of(study.counts, table.n_values),
         feature_columns=tuple(FeatureColumn(len(c.values), c.n_missing, c.edges or ()) for c in table.columns),
         label=table.label,
-        classes=table.classes,
+        classes=table.classes if settings.scale in ("classes", "ordered") else (),
         n_rows=study.n_rows,
         settings=replace(settings, explained=explained, n_groups=study.n_groups),
         notes=study.search_notes if settings.given == "auto" else study.notes,
@@ -440,11 +440,12 @@ def _direction(study: Study, feature: int, size: Size, confidence: float) -> Dir
     if clearest is None:
         return None
     value, against = study.table.named(feature, [clearest.value, clearest.against])
-    ends = clearest.interval(confidence)  # rounded, because the order of rows must not matter
-    if study.scale is not None:
+    largest = float(np.ptp(scores))
+    ends = [min(max(end, -largest), largest) for end in clearest.interval(confidence)]
+    if study.scale is not None:  # rounded, because the order of rows must not matter
         return Direction(value, against, None, *(float(f"{end:.12g}") for end in ends))
     label = classes[int(scores[:, clearest.column].argmax())]
-    return Direction(value, against, label, *(round(100 * min(max(end, -1.0), 1.0), 9) for end in ends))
+    return Direction(value, against, label, *(round(100 * end, 9) for end in ends))
 
 
 def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
