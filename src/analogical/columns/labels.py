@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from analogical._checks import brief, listing
-from analogical._types import Floats, Ints, Note, Scale, merge_bins
+from analogical._types import Floats, Ints, Note, Positions, Scale, merge_bins
 from analogical.columns.binning import BinRule, bin_values, name_bins
 from analogical.columns.columns import MISSING, Column, compact, plain
 from analogical.columns.frames import encode_cells, ordered_categories
@@ -162,27 +162,24 @@ def _numbers(column: Column, kept: Column, occurring: Any, name: str, notes: lis
         )
     kind = "number" if rules.scale in ("auto", "number") else rules.scale
     known, first, code_of = np.unique(numbers, return_index=True, return_inverse=True)
-    rows = np.bincount(code_of, kept.sizes).astype(np.int64)
+    rows = np.bincount(code_of, kept.sizes)
     values = [plain(kept.values[place]) for place in first.tolist()]
     scores = np.log(known) if kind == "log" else known
     if len(known) > MANY_CODES and rows.sum() > FEW_ROWS:
-        bin_of = merge_bins(rows, MANY_CODES, has_missing=False)
-        notes.append(Note("label-means", (name,), (len(known), int(bin_of[-1]) + 1)))
-        code_of, sizes, middle = (
-            bin_of[code_of],
-            np.bincount(bin_of, rows),
-            np.array([known, scores])[:, len(known) // 2],
-        )
-        # about the middle, so that large numbers that differ little keep their digits
-        means, scores = (
-            m + np.bincount(bin_of, rows * (x - m)) / sizes for m, x in zip(middle, (known, scores), strict=True)
-        )
-        values, rows = means.tolist(), sizes.astype(np.int64)
+        merged = merge_bins(rows.astype(np.int64), MANY_CODES, has_missing=False).astype(np.intp)
+        notes.append(Note("label-means", (name,), (len(known), int(merged[-1]) + 1)))
+        code_of, values, scores = merged[code_of], _means(known, rows, merged).tolist(), _means(scores, rows, merged)
+        rows = np.bincount(merged, rows)
     if kind == "ranks":
         scores = _percent_below(rows)
     scale = Scale(kind, unit if kind == "number" else "", np.asarray(scores, np.float64))
-    of_value = np.append(code_of, MISSING).astype(np.int64)
-    return Labels(_recoded(column, occurring, of_value, values), scale, column, tuple(notes))
+    return Labels(_recoded(column, occurring, np.append(code_of, MISSING), values), scale, column, tuple(notes))
+
+
+def _means(numbers: Floats, rows: Floats, code_of: Positions) -> Floats:
+    """The mean of each code; about the middle, so that large numbers that differ little keep their digits."""
+    middle = numbers[len(numbers) // 2]
+    return np.asarray(middle + np.bincount(code_of, rows * (numbers - middle)) / np.bincount(code_of, rows))
 
 
 def _as_numbers(kept: Column, what: str) -> tuple[Floats, str]:
@@ -225,7 +222,7 @@ def _ordered(merged: Column, order: Sequence[Hashable], what: str, notes: list[N
     return Labels(column, scale, merged, tuple(notes))
 
 
-def _percent_below(rows: Floats | Ints) -> Floats:
+def _percent_below(rows: Any) -> Floats:
     """Share of the rows below the middle of each value, in per cent."""
     return np.asarray(100 * (np.cumsum(rows) - rows / 2) / rows.sum())
 
