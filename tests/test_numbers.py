@@ -176,3 +176,36 @@ def test_many_small_effects_are_all_found_and_their_neighbours_are_not():
     found = relevance(np.column_stack([features, neighbours]), y)
     assert set(found.with_status("effect")) == {f"x{k}" for k in range(8)}
     assert any(found.adjusted_for)
+
+
+def test_a_slope_is_the_change_of_the_label_with_a_number():
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(
+        {"area": rng.gamma(4, 25, 3_000), "rooms": rng.integers(1, 8, 3_000), "side": rng.random(3_000) < 0.5}
+    )
+    price = 1_500 * frame.area + 20_000 * frame.rooms + rng.normal(0, 30_000, 3_000)
+    found = relevance(frame, price)
+    area, rooms = found["area"]["slope"], found["rooms"]["slope"]
+    assert (area["step"], rooms["step"], found["side"]["slope"]) == (10, 1, None)
+    assert area["low"] < 15_000 < area["high"]
+    assert rooms["low"] < 20_000 < rooms["high"]
+    assert area["high"] - area["low"] < 1_500
+
+
+def test_a_slope_is_a_regression_on_values_with_a_constant_for_each_context():
+    from statsmodels.api import OLS
+
+    rng = np.random.default_rng(3)
+    context, x = rng.integers(0, 3, 500), rng.integers(0, 5, 500)
+    y = 5.0 * context + np.array([0.0, 2, 1, 4, 3])[x] + rng.normal(size=500)
+    (slope,) = relevance(pd.DataFrame({"x": x, "c": context}), y, given=["c"]).slope[:1]
+    fitted = OLS(y, np.column_stack([np.eye(3)[context], np.eye(5)[x][:, 1:]])).fit()
+    means, rows = np.array([0.0, *fitted.params[3:]]), np.bincount(x)
+    away = np.arange(5) - rows @ np.arange(5) / 500
+    contrast = rows * away / (rows @ away**2)
+    assert slope.step == 1
+    assert slope.difference == pytest.approx(contrast @ means, rel=1e-9)
+    covariance = np.zeros((5, 5))
+    covariance[1:, 1:] = fitted.get_robustcov_results("HC3").cov_params()[3:, 3:]
+    error = (slope.high - slope.low) / (2 * 1.959964)
+    assert error == pytest.approx(np.sqrt(contrast @ covariance @ contrast), rel=0.1)

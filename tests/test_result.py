@@ -61,6 +61,7 @@ def test_to_dict_is_ready_for_json():
         "p_value": None,
         "p_adjusted": None,
         "direction": None,
+        "slope": None,
         "given": ["free", "same", "<b>"],
         "adjusted_for": [],
         "same_as": None,

@@ -13,7 +13,15 @@ if TYPE_CHECKING:
     from analogical.questions.evidence import Evidence, ExampleRows, Transition, Transitions, evidence, transitions
     from analogical.questions.interactions import Interaction, Interactions, interactions
     from analogical.questions.redundancies import Dependency, NearCopy, Redundancies, redundancies
-    from analogical.questions.relevance import Direction, FeatureColumn, Relevance, Settings, ari_score, relevance
+    from analogical.questions.relevance import (
+        Direction,
+        FeatureColumn,
+        Relevance,
+        Settings,
+        Slope,
+        ari_score,
+        relevance,
+    )
     from analogical.questions.report import Report, report
     from analogical.questions.select import Carried, Selection, select
     from analogical.questions.selector import AnalogicalSelector, Dropped, SelectionWarning
@@ -46,6 +54,7 @@ __all__ = [
     "Selection",
     "SelectionWarning",
     "Settings",
+    "Slope",
     "SparkError",
     "Study",
     "Transition",
@@ -71,7 +80,7 @@ _HOMES = {
     "questions.evidence": ("Evidence", "ExampleRows", "Transition", "Transitions", "evidence", "transitions"),
     "questions.interactions": ("Interaction", "Interactions", "interactions"),
     "questions.redundancies": ("Dependency", "NearCopy", "Redundancies", "redundancies"),
-    "questions.relevance": ("Direction", "FeatureColumn", "Relevance", "Settings", "ari_score", "relevance"),
+    "questions.relevance": ("Direction", "FeatureColumn", "Relevance", "Settings", "Slope", "ari_score", "relevance"),
     "questions.report": ("Report", "report"),
     "questions.select": ("Carried", "Selection", "select"),
     "questions.selector": ("AnalogicalSelector", "Dropped", "SelectionWarning"),

@@ -97,13 +97,17 @@ def test_common_means_and_their_errors_are_those_of_least_squares_on_rows(kind, 
         y = score[labels]
         fit = np.linalg.lstsq(design, y, rcond=None)[0]
         variance = (y - design @ fit) ** 2
+        ends = [score.min(), score.max()]
+        if not set(score) <= {0.0, 1.0}:  # numbers count from the mean of their context
+            y = y - np.array([y[context == c].mean() for c in (0, 1)])[context]
+            ends = [-y.std(), y.std()]
         for c in (0, 1):  # one row more in each context, with the moments of all rows
             own = context == c
             moments = [((y[own] ** power).sum() + (y**power).mean()) / (own.sum() + 1) for power in (1, 2)]
             variance[own] += leverage[own] * (moments[1] - moments[0] ** 2)
         for v in range(3):  # two rows more for each value
             own = value == v
-            variance[own] += 4 / (own.sum() + 4) * np.append(y[own], [score.min(), score.max()]).var()
+            variance[own] += 4 / (own.sum() + 4) * np.append(y[own], ends).var()
         covariance = solve @ np.diag(variance) @ solve.T
         for a, b, contrast in ((0, 1, [1, 0]), (0, 2, [0, 1]), (1, 2, [-1, 1])):
             expected = np.dot(contrast, fit[:2]), np.dot(contrast, covariance[:2, :2] @ contrast) ** 0.5

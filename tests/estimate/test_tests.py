@@ -22,8 +22,11 @@ from analogical.estimate.tests import Scores, adjust_for_features, combine, p_va
 # ---------------------------------------------------------------- a table of scores, and what the package makes of it
 
 
-def scored(context, values, scores, times=None):
-    """The sums of a stack of one feature, each row with a label code of its own."""
+def scored(context, values, scores, times=None, *, are_numbers=False):
+    """The sums of a stack of one feature, each row with a label code of its own.
+
+    Unless they are numbers, the rows of all values have the same variance, as in what a fit leaves of classes.
+    """
     order = np.lexsort((values, context))
     contexts, _ = contexts_of_cells(
         np.asarray(context)[order], np.asarray(values)[order], order, np.ones(len(order), np.int64)
@@ -31,7 +34,8 @@ def scored(context, values, scores, times=None):
     if times is not None:
         contexts = Contexts(contexts.starts, np.asarray(times), contexts.values, contexts.labels, contexts.sizes)
     scores = np.asarray(scores, float)
-    return Stack.of([contexts]), Scores(scores[:, None] if scores.ndim == 1 else scores)
+    scores = scores[:, None] if scores.ndim == 1 else scores
+    return Stack.of([contexts]), Scores(scores, None if are_numbers else np.zeros_like(scores))
 
 
 def classed(rows, labels, weights=None):
@@ -398,6 +402,72 @@ def test_the_trend_of_opposite_directions_cancels():
     _, _, any_direction, trend = four(*scored(context, values, scores), rank=ranks)
     assert trend > 0.001
     assert any_direction < 1e-30
+
+
+def spread_rows(seed, n=40):
+    """Contexts, values and numbers whose variance depends on the value."""
+    rng = np.random.default_rng(seed)
+    context, values = rng.integers(0, 4, n), rng.integers(0, 3, n)
+    return context, values, 7.0 * context + (1 + values) * rng.normal(size=n)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_of_numbers_each_row_has_its_own_variance(seed):
+    context, values, scores = spread_rows(seed)
+    rank = np.array([0.2, 0.5, 0.9])
+    stack, table = scored(context, values, scores, are_numbers=True)
+    sums = tests_module._Sums.of(stack, table)
+    covariance, trend, mean, variance = np.zeros((3, 3)), 0.0, 0.0, 0.0
+    for c in range(4):
+        own = np.flatnonzero(context == c)
+        n, d = len(own), scores[own] - scores[own].mean()
+        x = (values[own, None] == np.arange(3)) - np.array([(values[own] == v).mean() for v in range(3)])
+        covariance += n / (n - 1) * (x * d[:, None] ** 2).T @ x
+        trend += n / (n - 1) * (((rank[values[own]] - rank[values[own]].mean()) * d) ** 2).sum()
+        m = (values[own, None] == values[own]) / np.array([(values[own] == v).sum() for v in values[own]]) - 1 / n
+        total = (d**2).sum()
+        mean += (np.diag(m) * n / (n - 2) * (d**2 - total / (n * (n - 1)))).sum()
+        both = m**2 * np.outer(d**2, d**2)
+        variance += 2 * (n / (n - 1)) ** 2 * (both.sum() - np.trace(both))
+    kinds = np.array([[((context == c) & (values == v)).sum() for v in range(3)] for c in range(4)], float)
+    of_value = np.zeros((4, 3, 1, 1))
+    parts = stack.contexts.value_parts
+    of_value[parts.owner, stack.contexts.values[stack.contexts.value_starts]] = sums.part_squares
+    weights = stack.contexts.times, stack.contexts.n_rows
+    assert tests_module._own_covariance(*weights, kinds, of_value, sums.squares) == pytest.approx(covariance)
+    totals = sums.squares[:, 0, 0], (sums.squares**2)[:, 0, 0]
+    found = tests_module._own_moments(sums, stack.contexts.n_rows.astype(float), *totals)
+    assert [part.sum() for part in found] == pytest.approx([mean, variance])
+    deviation = sum(
+        ((rank[values] - rank[values][context == c].mean()) * (scores - scores[context == c].mean()))[
+            context == c
+        ].sum()
+        for c in range(4)
+    )
+    assert four(stack, table, rank)[3] == pytest.approx(chi2.sf(deviation**2 / trend, 1))
+
+
+def test_the_mean_of_the_squares_between_values_is_right_whatever_the_variances():
+    """Over all signs of the numbers, the squares and their estimated mean are equal on average."""
+    context, values = np.repeat([0, 1], 5), np.array([0, 0, 1, 1, 2, 0, 0, 0, 1, 1])
+    size, differences = np.array([1.0, 2, 3, 4, 10, 1, 1, 5, 6, 7]), []
+    for signs in product((-1, 1), repeat=10):
+        stack, table = scored(context, values, size * signs, are_numbers=True)
+        sums = tests_module._Sums.of(stack, table)
+        squares = (sums.part[:, 0] ** 2 / stack.contexts.value_parts.sizes).sum()
+        totals = sums.squares[:, 0, 0], (sums.squares**2)[:, 0, 0]
+        mean, _ = tests_module._own_moments(sums, stack.contexts.n_rows.astype(float), *totals)
+        differences.append(squares - mean.sum())
+    assert np.mean(differences) == pytest.approx(0, abs=1e-9)
+
+
+def test_values_that_differ_in_variance_only_have_no_effect_on_a_number():
+    p = []
+    for seed in range(200):
+        stack, table = scored(*spread_rows(seed, 400), are_numbers=True)
+        p.append(four(stack, table, np.array([0.2, 0.5, 0.9])))
+    rates = np.mean(np.array(p)[:, [0, 2, 3]] <= 0.05, axis=0)
+    assert (rates <= 0.05 + 3 * (0.05 * 0.95 / 200) ** 0.5).all()
 
 
 def test_a_trend_of_few_rows_with_few_labels_is_not_tested():

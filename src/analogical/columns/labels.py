@@ -162,14 +162,14 @@ def _numbers(column: Column, kept: Column, occurring: Any, name: str, notes: lis
         )
     kind = "number" if rules.scale in ("auto", "number") else rules.scale
     known, first, code_of = np.unique(numbers, return_index=True, return_inverse=True)
-    rows = np.bincount(code_of, kept.sizes)
+    rows = np.bincount(code_of, kept.sizes).astype(np.float64)
     values = [plain(kept.values[place]) for place in first.tolist()]
     scores = np.log(known) if kind == "log" else known
     if len(known) > MANY_CODES and rows.sum() > FEW_ROWS:
         merged = merge_bins(rows.astype(np.int64), MANY_CODES, has_missing=False).astype(np.intp)
         notes.append(Note("label-means", (name,), (len(known), int(merged[-1]) + 1)))
         code_of, values, scores = merged[code_of], _means(known, rows, merged).tolist(), _means(scores, rows, merged)
-        rows = np.bincount(merged, rows)
+        rows = np.bincount(merged, rows).astype(np.float64)
     if kind == "ranks":
         scores = _percent_below(rows)
     scale = Scale(kind, unit if kind == "number" else "", np.asarray(scores, np.float64))

@@ -325,6 +325,11 @@ class CommonDifference:
         variance = cov[first, first] + cov[second, second] - 2 * cov[first, second]
         return float(mean[second] - mean[first]), math.sqrt(max(float(variance), 0.0))
 
+    def along(self, contrast: Floats, column: int) -> tuple[float, float]:
+        """The sum of mean scores times a contrast of the values, and its standard error."""
+        variance = contrast @ self.covariance[column] @ contrast
+        return float(contrast @ self.means[column]), math.sqrt(max(float(variance), 0.0))
+
 
 class ValueDifference(NamedTuple):
     """How much larger a score is with a value than with another one: for classes, how much more often it occurs."""
@@ -414,7 +419,8 @@ def common_differences(cells: _WeightedRows, scores: Floats, largest: float) -> 
     are A^+ u and their covariance is A^+ (sum over groups of r r') A^+, where r is the sum of x e over the rows of a
     group and e the residual of the score. The residual of a row is too small by its leverage h; h times the variance of
     the score in its context is added, and for values of few rows a part of the variance of their own mean. Each
-    context has one row more, with the overall moments, and each value two, with the smallest and the largest score.
+    context has one row more, with the overall moments, and each value two, with the smallest and the largest score. For
+    numbers these moments are those about the means of contexts, and the two rows have the overall variance.
     """
     n_values, t = cells.n_values, cells.times
     n_features = len(cells.bounds) - 1
@@ -450,13 +456,17 @@ def common_differences(cells: _WeightedRows, scores: Floats, largest: float) -> 
         )
         fitted = mean_of[feature] + (mean - np.einsum("cv,cv->c", mean_value, mean_of[feature]))[:, None]
         if cells.group is None:
-            totals = [cells.totals(t[:, None] * moment) for moment in (first, second)]
+            moments = [first, second]
+            if not is_share:  # about the mean of the context, which may be far from the others
+                away = mean[:, None]
+                moments = [first - rows * away, second - 2 * away * first + rows * away**2]
+            totals = [cells.totals(t[:, None] * moment) for moment in moments]
             overall = [(total.sum(axis=1)[:, None] / n_rows)[feature, 0] for total in totals]
+            more = [ends.sum(), (ends**2).sum()] if is_share else [0.0, 2 * overall[1][cells.bounds[:-1], None]]
             smooth = [
-                (moment.sum(axis=1) + all_rows) / (n + 1)
-                for moment, all_rows in zip((first, second), overall, strict=True)
+                (moment.sum(axis=1) + all_rows) / (n + 1) for moment, all_rows in zip(moments, overall, strict=True)
             ]
-            of_few = [(total + (ends**power).sum()) / (of_value + 2) for power, total in enumerate(totals, 1)]
+            of_few = [(total + of_more) / (of_value + 2) for total, of_more in zip(totals, more, strict=True)]
             variance = leverage * (smooth[1] - smooth[0] ** 2)[:, None] + (few * (of_few[1] - of_few[0] ** 2))[feature]
             own = first / np.maximum(rows, 1)
             spread = second - first * own + rows * ((own - fitted) ** 2 + variance)
@@ -468,8 +478,8 @@ def common_differences(cells: _WeightedRows, scores: Floats, largest: float) -> 
             meat = (of_group.T @ of_group)[None]
         covariance[:, k] = inverse @ meat @ inverse
     pairs[:, np.arange(n_values), np.arange(n_values)] = 0.0
-    moments = _moments(means, covariance, pairs, _weight_of(scores))
-    found = list(map(CommonDifference, means, covariance, pairs, *moments, [largest] * n_features))
+    shown = _moments(means, covariance, pairs, _weight_of(scores))
+    found = list(map(CommonDifference, means, covariance, pairs, *shown, [largest] * n_features))
     if moves:  # the variance of each group in the bias
         parts = sum(
             ((diagonals(pairs.sum(axis=2)) - pairs)[0] @ move.T * move.T).sum(axis=0) for move in moves.values()

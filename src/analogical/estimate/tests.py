@@ -147,6 +147,11 @@ class _Sums:
     """Of products of two squared scores: the same shape."""
     part: Floats
     """Of the scores of the rows of each value: shape (parts, scores)."""
+    part_squares: Floats
+    part_fourths: Floats
+    """As ``squares`` and ``fourths``, of the rows of each value: shape (parts, scores, scores)."""
+    are_numbers: bool
+    """Whether the variance of scores may depend on the value, as that of numbers may."""
     excess: Floats
     """For each feature, how much larger the variance is than that of the scores; at least 1."""
 
@@ -157,20 +162,23 @@ class _Sums:
         sizes, owner, starts = contexts.sizes.astype(np.float64), contexts.owner, contexts.starts
         d = scores.table[contexts.labels]
         d = d - (np.add.reduceat(sizes[:, None] * d, starts) / contexts.n_rows[:, None])[owner]
-        n_scores = d.shape[1]
-        squares, fourths = np.zeros((2, len(contexts), n_scores, n_scores))
+        n_scores, first = d.shape[1], contexts.value_starts
+        part_squares, part_fourths = np.zeros((2, len(first), n_scores, n_scores))
         for j, k in combinations_with_replacement(range(n_scores), 2):
             product = d[:, j] * d[:, k]
-            squares[:, j, k] = squares[:, k, j] = np.add.reduceat(sizes * product, starts)
-            fourths[:, j, k] = fourths[:, k, j] = np.add.reduceat(sizes * product**2, starts)
+            part_squares[:, j, k] = part_squares[:, k, j] = np.add.reduceat(sizes * product, first)
+            part_fourths[:, j, k] = part_fourths[:, k, j] = np.add.reduceat(sizes * product**2, first)
+        first_parts = np.searchsorted(first, starts)
+        squares, fourths = (np.add.reduceat(of_part, first_parts) for of_part in (part_squares, part_fourths))
         excess = np.ones(stack.n_features)
         if scores.variance is not None:
             rows = sizes * contexts.times[owner]
             found = stack.sums_of_cells(rows * (d**2).sum(axis=1))
             expected = stack.sums_of_cells(rows * scores.variance[contexts.labels].sum(axis=1))
             excess = np.maximum(expected / np.maximum(found, sys.float_info.min), 1.0)
-        part = np.add.reduceat(sizes[:, None] * d, contexts.value_starts)
-        return cls(stack, squares, fourths, part, excess)
+        part = np.add.reduceat(sizes[:, None] * d, first)
+        are_numbers = not scores.are_classes and scores.variance is None
+        return cls(stack, squares, fourths, part, part_squares, part_fourths, are_numbers, excess)
 
     @cached_property
     def values(self) -> "_Values":
@@ -243,7 +251,13 @@ def _common_direction(sums: _Sums, scores: Scores) -> tuple[Floats, Floats]:
             table[owner[parts] - contexts.start, kinds] = rows[parts]
             table = table[:, :-1]
             squares = sums.squares[contexts][:, columns[:, None], columns]
-            covariance = _covariance(stack.contexts.times[contexts], stack.contexts.n_rows[contexts], table, squares)
+            weights = stack.contexts.times[contexts], stack.contexts.n_rows[contexts]
+            if sums.are_numbers:
+                of_value = np.zeros((*table.shape[:1], len(tested) + 1, *squares.shape[1:]))
+                of_value[owner[parts] - contexts.start, kinds] = sums.part_squares[parts][:, columns[:, None], columns]
+                covariance = _own_covariance(*weights, table, of_value[:, :-1], squares)
+            else:
+                covariance = _covariance(*weights, table, squares)
             deviation = summed @ values.deviation[own][tested][:, columns].ravel()
             statistic, freedom = _quadratic_form(deviation, summed @ covariance @ summed.T)
             if freedom:
@@ -315,6 +329,23 @@ def _covariance(times: Ints, n: Ints, table: Floats, squares: Floats) -> Floats:
     for j, k in combinations_with_replacement(range(n_scores), 2):
         weight = times * squares[:, j, k] / (n - 1)
         block = np.diag(weight @ table) - (table * (weight / n)[:, None]).T @ table
+        covariance[:, j, :, k] = covariance[:, k, :, j] = block
+    return covariance.reshape(n_values * n_scores, -1)
+
+
+def _own_covariance(times: Ints, n: Ints, table: Floats, of_value: Floats, squares: Floats) -> Floats:
+    """The same if the variance of scores depends on the value: from the squares of the rows of each value.
+
+    With x the indicator of a value minus its share p in the context, and d the score minus its mean, it is the sum of
+    x_v x_w d_j d_k over rows, times n / (n - 1): the covariance above if all rows have the same variance.
+    """
+    n_values, n_scores = table.shape[1], squares.shape[1]
+    weight, share = times * n / (n - 1), table / n[:, None]
+    covariance = np.empty((n_values, n_scores, n_values, n_scores))
+    for j, k in combinations_with_replacement(range(n_scores), 2):
+        own, total = weight[:, None] * of_value[:, :, j, k], weight * squares[:, j, k]
+        across = own.T @ share
+        block = np.diag(own.sum(axis=0)) - across - across.T + (share * total[:, None]).T @ share
         covariance[:, j, :, k] = covariance[:, k, :, j] = block
     return covariance.reshape(n_values * n_scores, -1)
 
@@ -447,18 +478,41 @@ def _any_direction(sums: _Sums) -> Floats:
     total = own.sum(axis=1)
     # of all pairs of scores: q_j q_k, q_jk^2 and the sum of x_j^2 x_k^2
     apart, product, fourth = total**2, (sums.squares**2).sum(axis=(1, 2)), sums.fourths.sum(axis=(1, 2))
-    second = _second_moment(n, n_values, inverse, apart, product, fourth)
-    mean = (n_values - 1) * total / (n - 1)
+    if sums.are_numbers:
+        mean, spread = _own_moments(sums, n, total, product)
+    else:
+        mean = (n_values - 1) * total / (n - 1)
+        spread = _second_moment(n, n_values, inverse, apart, product, fourth) - mean**2
     is_repeated = (n_values < n) & (total > 0)
     is_repeated &= (stack.sums(contexts.times) > 1)[stack.feature]  # in one context all directions are common
     found, mean, variance = (
         stack.sums(np.where(is_repeated, contexts.times * of_context, 0.0))
-        for of_context in (found, mean, np.maximum(second - mean**2, 0.0))
+        for of_context in (found, mean, np.maximum(spread, 0.0))
     )
+    mean = np.maximum(mean, ROUNDING * found)
     varies = variance > ROUNDING * mean**2
     shape = np.divide(mean**2, variance, out=np.ones_like(mean), where=varies)
     scale = np.divide(variance, mean, out=np.ones_like(mean), where=varies)
     return np.asarray(np.where(varies, gammaincc(shape, found / sums.excess / scale), math.nan))
+
+
+def _own_moments(sums: _Sums, n: Floats, total: Floats, product: Floats) -> tuple[Floats, Floats]:
+    """Mean and variance of the sum of squares between values of each context, if the variance depends on the value.
+
+    The statistic is the sum over rows r and s of m_rs d_r d_s, with m_rs = [same value] / (rows of the value) - 1 / n.
+    Its mean is the sum of m_rr times the variance of each row, which n / (n - 2) (d^2 - total / (n (n - 1))) estimates
+    without bias, and its variance twice the sum over pairs of rows of m_rs^2 times both variances.
+    """
+    parts, diagonal = sums.stack.contexts.value_parts, np.arange(sums.part.shape[1])
+    owner, n_v = parts.owner, parts.sizes.astype(np.float64)
+    n, own = np.maximum(n, 3.0), 1 / n_v - 1 / n[owner]
+    of_value = sums.part_squares[:, diagonal, diagonal].sum(axis=1)
+    of_rows = n[owner] / (n[owner] - 2) * (of_value - n_v * (total / (n * (n - 1)))[owner])
+    mean = np.bincount(owner, own * of_rows)
+    squared = (sums.part_squares**2).sum(axis=(1, 2))
+    alike = np.bincount(owner, own**2 * (squared - sums.part_fourths.sum(axis=(1, 2))))
+    apart = (product - np.bincount(owner, squared)) / n**2
+    return np.asarray(mean), np.asarray(2 * (n / (n - 1)) ** 2 * (alike + apart))
 
 
 def _second_moment(n: Floats, k: Floats, inverse: Floats, apart: Floats, product: Floats, fourth: Floats) -> Floats:
@@ -515,8 +569,13 @@ def _trends(sums: _Sums, ranks: Sequence[Floats | None]) -> Floats:
     spread = contexts.times * squared / (contexts.n_rows - 1)
     fourth = contexts.times * fourth * contexts.n_rows**2 / (contexts.n_rows - 1.0) ** 3
     of_part = (contexts.times[parts.owner] * moved)[:, None] * sums.part
-    deviation = stack.sums(np.add.reduceat(of_part, np.searchsorted(parts.owner, np.arange(len(contexts)))))
+    first_parts = np.searchsorted(parts.owner, np.arange(len(contexts)))
+    deviation = stack.sums(np.add.reduceat(of_part, first_parts))
     covariance = stack.sums(spread[:, None, None] * sums.squares)
+    if sums.are_numbers:
+        weight = (contexts.times * contexts.n_rows / (contexts.n_rows - 1))[parts.owner] * moved**2
+        of_context = np.add.reduceat(weight[:, None, None] * sums.part_squares, first_parts)
+        covariance = stack.sums(of_context)
     diagonal = np.arange(sums.part.shape[1])
     variance = covariance[:, diagonal, diagonal]
     fourths = stack.sums(fourth[:, None] * sums.fourths[:, diagonal, diagonal])

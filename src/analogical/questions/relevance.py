@@ -1,5 +1,6 @@
 """From a table to its relevance: find the deciding set, compare rows that agree on it, test and estimate."""
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
@@ -12,7 +13,7 @@ from analogical._results import Result, entry_at, per_entry
 from analogical._types import Floats, Ints, Note, Positions
 from analogical.columns.encode import encode_table
 from analogical.columns.rules import ColumnOptions, Rules
-from analogical.estimate.sizes import Size
+from analogical.estimate.sizes import Size, t_quantile
 from analogical.estimate.status import (
     LEVEL,
     PaperStatus,
@@ -34,6 +35,7 @@ __all__ = [
     "Direction",
     "Relevance",
     "Settings",
+    "Slope",
     "Status",
     "ari_score",
     "relevance",
@@ -101,6 +103,29 @@ class Direction:
     """The class whose share is compared; None for a label that is a number."""
     difference: float
     """How much larger the share, or the mean, is with the value than with the other one."""
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Slope:
+    """How the label changes with a number: its share in percentage points, or its mean, by least squares.
+
+    Given the same features as the effect; a bin counts as the mean of its numbers.
+
+    Examples
+    --------
+    >>> from analogical import relevance
+    >>> metres = [[0.5 * step] for step in range(400)]
+    >>> slope = relevance(metres, [3 * step % 7 + 2.5 * step for step in range(400)]).slope[0]
+    >>> slope.step, round(slope.difference, 1)
+    (10, 50.0)
+    """
+
+    step: float
+    """A power of ten near the standard deviation of the feature."""
+    difference: float
+    """How much larger the share, or the mean, is with so much more of the feature."""
     low: float
     high: float
 
@@ -187,6 +212,8 @@ class Relevance(Result):
     direction: tuple[Direction | None, ...] = per_entry()
     """How the label differs between two values. For numbers the highest vs. the lowest bin, otherwise the clearest
     difference from the most frequent value."""
+    slope: tuple[Slope | None, ...] = per_entry()
+    """How the label changes with a feature that is a number; None for other features, and for more than two classes."""
     given: tuple[tuple[str, ...], ...] = per_entry()
     """For each feature the features on which compared rows agree."""
     adjusted_for: tuple[tuple[str, ...], ...] = per_entry()
@@ -350,6 +377,7 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
     # NaN for a constant feature or a copy
     effect, effect_low, effect_high, p_value, index, noise_rate = np.full((6, study.n_features), np.nan)
     compared, direction = np.zeros(study.n_features, np.int64), list[Direction | None]([None] * study.n_features)
+    slope = list[Slope | None]([None] * study.n_features)
     testable = [i for i, context in enumerate(contexts) if context.same_as is None and table.n_values[i] > 1]
     show = progress_line("comparing rows") if progress else None
     sizes = study.sizes({i: contexts[i] for i in testable}, settings.confidence)
@@ -366,6 +394,7 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
             effect_high[i] = max(size.high, effect[i])
             index[i], noise_rate[i] = tested.index, size.noise_rate
             compared[i], direction[i] = tested.n_pairs, _direction(study, i, size, settings.confidence)
+            slope[i] = _slope(study, i, size, settings.confidence)
         if show is not None:
             show(n_done, len(testable))
     p_adjusted = adjust_for_features(p_value)
@@ -388,6 +417,7 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
         p_value=p_value,
         p_adjusted=p_adjusted,
         direction=tuple(direction),
+        slope=tuple(slope),
         given=tuple(study.names_of(context.columns) for context in contexts),
         adjusted_for=tuple(study.names_of(context.adjusted_for) for context in contexts),
         same_as=tuple(study.name_of(context.same_as) for context in contexts),
@@ -446,6 +476,44 @@ def _direction(study: Study, feature: int, size: Size, confidence: float) -> Dir
         return Direction(value, against, None, *(float(f"{end:.12g}") for end in ends))
     label = classes[int(scores[:, clearest.column].argmax())]
     return Direction(value, against, label, *(round(100 * end, 9) for end in ends))
+
+
+def _slope(study: Study, feature: int, size: Size, confidence: float) -> Slope | None:
+    """How the label changes with a feature that is a number, by weighted least squares on its values or bins."""
+    numbers = _numbers_of(study, feature)
+    if numbers is None or study.label_scores.shape[1] > 2:
+        return None
+    places = size.values[: len(numbers)]
+    rows = study.value_sizes(feature)[: len(numbers)] * size.common.pairs[places].any(axis=1)
+    away = numbers - rows @ numbers / max(rows.sum(), 1)
+    squares = float(rows @ away**2)
+    if np.count_nonzero(rows) < 3 or not squares > 0:
+        return None
+    step = 10.0 ** math.floor(math.log10(math.sqrt(squares / rows.sum())))
+    contrast = np.bincount(places, step * rows * away / squares, minlength=size.common.means.shape[1])
+    difference, error = size.common.along(contrast.astype(np.float64), -1)
+    reach, unit = t_quantile(math.inf, confidence) * error, 100 if study.scale is None else 1
+    found = (float(f"{unit * end:.12g}") for end in (difference, difference - reach, difference + reach))
+    return Slope(int(step) if step >= 1 else step, *found)
+
+
+def _numbers_of(study: Study, feature: int) -> Floats | None:
+    """The number that each value of a feature stands for, of a bin about the mean of its rows; without missing cells.
+
+    None if values are not numbers.
+    """
+    column = study.table.columns[feature]
+    values = list(column.values)[: len(column.values) - (column.n_missing > 0)]
+    if column.edges is None:
+        are_numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+        return np.array(values, np.float64) if are_numbers else None
+    fine_rows = study.fine_sizes.get(feature)
+    if fine_rows is None or not isinstance(column.fine_ends[0][0], int | float):
+        return None
+    ends = np.array(column.fine_ends, np.float64)
+    bins = np.searchsorted(np.array(column.edges, np.float64), ends[:, 0], side="right")
+    rows = fine_rows[: len(ends)].astype(np.float64)
+    return np.asarray(np.bincount(bins, rows * ends.mean(axis=1)) / np.maximum(np.bincount(bins, rows), 1.0))
 
 
 def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:

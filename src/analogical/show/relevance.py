@@ -111,6 +111,9 @@ def _effect_columns(result: Relevance, alone: Floats | None) -> list[Column]:
             return Cell(f"same as {shorten(shown(copied), longest)}", "muted")
         if found is None or not has_direction(result, i):
             return Cell("mixed" if _is_mixed(result, i) else "-", "muted")
+        slope = None if are_classes else result.slope[i]
+        if slope is not None and (slope.low > 0 or slope.high < 0):
+            return Cell(f"per {slope.step:,g} {measure.signed(measure.shown(slope.difference))}")
         label = "" if is_binary or found.label is None else f": {shorten(quoted(found.label), longest)}"
         is_range = bool(result.feature_columns[i].edges)  # keep its lower end
         value = shorten_end(marked(found.value), longest + 2) if is_range else shorten(marked(found.value), longest)
