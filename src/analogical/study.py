@@ -11,14 +11,15 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, Unpac
 import numpy as np
 
 from analogical._checks import check_choice
-from analogical._types import CodedRows, Codes, Floats, Ints, Note, code_type, merge_bins
-from analogical.columns.binning import NUMBERS_OF_BINS
+from analogical._types import Codes, Floats, Ints, Note
+from analogical.columns.binning import NUMBERS_OF_BINS, merge_bins
+from analogical.columns.columns import code_type
 from analogical.columns.encode import EncodedTable, encode_features, encode_table
+from analogical.columns.frames import is_outside
 from analogical.columns.rules import ColumnOptions, Rules, asked_of, rules_of, written_call
-from analogical.count.contexts import Contexts, Stack, contexts_of_cells
-from analogical.count.counts import PairCounts
+from analogical.count.contexts import Contexts, PairCounts, Stack, contexts_of_cells
 from analogical.count.given import RowContexts, count_given, count_one
-from analogical.count.groups import collapse_rows, evenly, first_rows, merge_rows
+from analogical.count.groups import CodedRows, collapse_rows, evenly, first_rows, merge_rows
 from analogical.count.listing import ListedRows
 from analogical.count.pairs import count_pairs, find_contexts
 from analogical.count.threads import n_threads_for
@@ -37,7 +38,7 @@ from analogical.estimate.repeats import count_copies, find_unit
 from analogical.estimate.sizes import EffectSums, Size, class_scores, measure_size_of_groups, measure_sizes
 from analogical.estimate.tests import Scores, Tested, p_values_of, ranks_of, test_stack
 from analogical.explain import Explanation, GivenColumns
-from analogical.outside import encode_outside, is_outside
+from analogical.outside import encode_outside
 from analogical.search import COPY, Decider, Voting
 
 __all__ = [

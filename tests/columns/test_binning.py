@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from naive import naive_bin, naive_quantile_edges
 
 from analogical import InputError, relevance
-from analogical._types import merge_bins
-from analogical.columns.binning import BinRule, bin_values, check_bins, name_bins
+from analogical.columns.binning import BinRule, bin_values, check_bins, merge_bins, name_bins
 from analogical.columns.columns import MISSING, encode_objects
 from analogical.columns.encode import encode_table
 from analogical.columns.rules import Rules

@@ -16,8 +16,7 @@ MOST, MOST_DECIDING = 200, 25
 KINDS = {
     "speed and memory": """
         columns.columns: CHUNK_ROWS MANY_NUMBERS
-        count.contexts: FEW_CONTEXTS PACKED_BITS
-        count.counts: MAX_TOTAL
+        count.contexts: FEW_CONTEXTS MAX_TOTAL PACKED_BITS
         count.given: ENTRIES
         count.groups: AT_ONCE PACKED_BITS
         count.listing: MAX_LISTED SQUARES_PER_CONTEXT
@@ -65,12 +64,12 @@ KINDS = {
     "formats: how cells, files, dates, names of columns and servers are recognised": """
         cli.options: LABELS
         columns.columns: DAY_NUMBERS MISSING NO_CODES
+        columns.frames: ENGINES
         columns.rules: COUNT_NAME GROUP_NAME ID_NAME PERSONS
         columns.treating: PARTS WEEKDAYS
         io.files: NA
         io.text: SEPARATORS
         io.typing: MONTHS NUMBER TESTS ZONED_TIME
-        outside: ENGINES
         outside.spark: MASTERS PORTS
         """,
     "lists of what there is": """

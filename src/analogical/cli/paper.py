@@ -15,8 +15,6 @@ from analogical.paper.functions import FUNCTIONS, sample
 from analogical.show.views import Cell, number_column, tabulate, text_column
 from analogical.show.words import shown
 
-__all__ = ["generate", "reproduce", "tables"]
-
 
 def reproduce(
     parts: Annotated[

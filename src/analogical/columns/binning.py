@@ -127,6 +127,14 @@ def _divide(sizes: Ints, n_parts: int, first: int) -> list[int]:
     return starts
 
 
+def merge_bins(sizes: Ints, n_bins: int, has_missing: bool) -> NDArray[np.uint8]:
+    """For each fine bin, its bin among about ``n_bins`` of equally many rows; missing cells have the last one."""
+    numbers = sizes[:-1] if has_missing else sizes
+    middle = (np.cumsum(numbers) - numbers / 2) / max(float(numbers.sum()), 1.0)
+    merged = np.unique(np.minimum((middle * n_bins).astype(np.int64), n_bins - 1), return_inverse=True)[1]
+    return (np.append(merged, merged.max() + 1) if has_missing else merged).astype(np.uint8)
+
+
 def _width_edges(ordered: Sequence[Any] | NDArray[Any], n_bins: int, what: str) -> NDArray[Any]:
     """Edges that divide the range of the values into equal parts."""
     if not len(ordered):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._checks import brief
-from analogical._types import Bools, Codes, Ints, Positions, code_type
+from analogical._types import Bools, Codes, Ints, Positions
 from analogical.errors import InputError
 
 MISSING = -1
@@ -34,6 +34,11 @@ NO_CODES = np.zeros(0, np.uint8)
 
 Kind = Literal["category", "whole", "real", "time"]
 """What the values of a column are: categories, whole numbers, other numbers and durations, or dates and times."""
+
+
+def code_type(n_values: int) -> np.dtype[Any]:
+    """The smallest unsigned type for this many codes."""
+    return np.min_scalar_type(max(n_values - 1, 0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._checks import brief, is_whole, listing
-from analogical._types import CodedRows, Codes, Ints, Note, Positions, RawCells, Scale, code_type
-from analogical.columns.columns import MISSING, Column, Kind, dense_codes, plain
+from analogical._types import Codes, Ints, Note, Positions, RawCells, Scale
+from analogical.columns.columns import MISSING, Column, Kind, code_type, dense_codes, plain
 from analogical.columns.frames import Table, encode_cells, name_of, read_table
 from analogical.columns.roles import Chosen, Names, Roles, choose_columns, read_roles
 from analogical.columns.rules import FEW_GROUPS, Rules, looks_like_group
 from analogical.columns.treating import ColumnMeaning, Feature, Spellings, note_spellings, parts_of, treat_column
+from analogical.count.groups import CodedRows
 from analogical.errors import InputError
 
 LOOKED_ROWS, LOOKED_CELLS, LOOKED_UNITS = 20_000, 20_000_000, 100

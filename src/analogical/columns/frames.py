@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._checks import brief, listing
-from analogical._types import Note, code_type
+from analogical._types import Note
 from analogical.columns.columns import (
     MISSING,
     Column,
     Kind,
+    code_type,
     compact,
     encode_array,
     encode_objects,
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
 
+ENGINES = {"polars": "Polars", "duckdb": "DuckDB", "pyspark": "Spark", "ibis": "Ibis", "sqlframe": "SQLFrame"}
+"""Libraries whose lazy frames are read by ``outside/``, by their package."""
 FAR_DATES = (
     "The {what} has dates outside of the years 1 to 9999, or durations of more than 999,999,999 days; leave the column"
     " out, or make them missing."
@@ -226,6 +229,12 @@ def _index_of(native: Any) -> Any:
     """The index of a pandas object; None for libraries without one."""
     index = getattr(native, "index", None)
     return index if hasattr(index, "take") and hasattr(index, "is_unique") else None
+
+
+def is_outside(X: Any) -> bool:
+    """Whether a table is not in this process, found without importing a library."""
+    package = type(X).__module__.partition(".")[0].lstrip("_")
+    return type(X).__name__ == "LazyFrame" if package in ("polars", "narwhals") else package in ENGINES
 
 
 def is_frame(X: Any) -> bool:

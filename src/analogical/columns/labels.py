@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from analogical._checks import brief, listing
-from analogical._types import Floats, Ints, Note, Positions, Scale, merge_bins
-from analogical.columns.binning import BinRule, bin_values, name_bins
+from analogical._types import Floats, Ints, Note, Positions, Scale
+from analogical.columns.binning import BinRule, bin_values, merge_bins, name_bins
 from analogical.columns.columns import MISSING, Column, compact, plain
 from analogical.columns.frames import encode_cells, ordered_categories
 from analogical.columns.rules import NEARLY_ALL, Rules

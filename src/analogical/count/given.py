@@ -14,13 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import CodedRows, Codes, Floats, Ints
-from analogical.count.contexts import Stack, contexts_of_cells
-from analogical.count.counts import refuse_too_many_rows
-from analogical.count.groups import AT_ONCE, are_few, count_keys, number_groups
+from analogical._types import Codes, Floats, Ints
+from analogical.count.contexts import Stack, contexts_of_cells, refuse_too_many_rows
+from analogical.count.groups import AT_ONCE, CodedRows, are_few, count_keys, number_groups
 from analogical.count.threads import run_tasks
-
-__all__ = ["RowContexts", "count_given", "count_one", "tables_given"]
 
 ENTRIES = 2**21
 """Entries of the tables that are counted at once, to limit memory."""

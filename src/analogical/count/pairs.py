@@ -21,13 +21,18 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import Bools, CodedRows, Codes, Ints, Positions
-from analogical.count.contexts import Contexts, contexts_of_rows, contexts_of_tables, differs_from_last
-from analogical.count.counts import PairCounts, pairs_within, refuse_too_many_rows
-from analogical.count.groups import AT_ONCE, PACKED_BITS, count_keys, pack_codes
+from analogical._types import Bools, Codes, Ints, Positions
+from analogical.count.contexts import (
+    Contexts,
+    PairCounts,
+    contexts_of_rows,
+    contexts_of_tables,
+    differs_from_last,
+    pairs_within,
+    refuse_too_many_rows,
+)
+from analogical.count.groups import AT_ONCE, PACKED_BITS, CodedRows, count_keys, pack_codes
 from analogical.count.threads import Task, n_threads_for, run_tasks
-
-__all__ = ["count_pairs", "find_contexts"]
 
 Visit: TypeAlias = Callable[[int, Contexts], None]
 """Is given the contexts of one feature."""

@@ -20,12 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import CodedRows, Codes, Ints, Positions
+from analogical._types import Codes, Ints, Positions
 from analogical.count.given import RowContexts
-from analogical.count.groups import count_keys
+from analogical.count.groups import CodedRows, count_keys
 from analogical.errors import InputError
-
-__all__ = ["FEW_LABELS", "MAX_CELLS", "count_squares", "pair_tables"]
 
 MAX_CELLS = 2**22
 """Most entries of the tables that are made at a time."""

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analogical._types import CodedRows, Codes, Floats, Ints, Positions
+from analogical._types import Codes, Floats, Ints, Positions
 from analogical.count.given import RowContexts, tables_given
-from analogical.count.groups import equal_columns, number_groups
+from analogical.count.groups import CodedRows, equal_columns, number_groups
 from analogical.estimate.sizes import ROUNDING
 from analogical.estimate.status import LEVEL
 

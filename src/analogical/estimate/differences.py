@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analogical._types import CodedRows, Floats, Ints
+from analogical._types import Floats, Ints
 from analogical.count.contexts import Contexts
+from analogical.count.groups import CodedRows
 from analogical.estimate.groups import group_p_value
 from analogical.estimate.permutations import distribution_of_contexts, hypergeometric, pearson_tail
 from analogical.estimate.sizes import (

@@ -26,8 +26,9 @@ from functools import partial
 import numpy as np
 
 from analogical._progress import Progress
-from analogical._types import Bools, CodedRows, Floats, Ints, Positions
+from analogical._types import Bools, Floats, Ints, Positions
 from analogical.count.given import RowContexts
+from analogical.count.groups import CodedRows
 from analogical.count.squares import FEW_LABELS, count_squares, pair_tables
 from analogical.count.threads import one_blas_thread, run_tasks
 from analogical.estimate.sizes import t_quantile, wilson

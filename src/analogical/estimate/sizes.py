@@ -41,11 +41,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from analogical._types import CodedRows, Floats, Ints, Positions
-from analogical.count.contexts import Contexts, Stack
-from analogical.count.counts import RowProfile
+from analogical._types import Floats, Ints, Positions
+from analogical.count.contexts import Contexts, RowProfile, Stack
 from analogical.count.given import RowContexts
-from analogical.count.groups import merge_rare
+from analogical.count.groups import CodedRows, merge_rare
 
 __all__ = [
     "ENOUGH_GROUPS",

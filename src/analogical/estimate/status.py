@@ -6,7 +6,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from analogical._types import Floats, Ints, Positions
-from analogical.count.counts import PairCounts
+from analogical.count.contexts import PairCounts
 
 __all__ = [
     "LEVEL",

@@ -22,8 +22,6 @@ from analogical._types import Note
 from analogical.datasets import table_names
 from analogical.errors import InputError
 
-__all__ = ["NA", "FileTable", "Source", "TextFormat", "open_file", "quiet_stderr", "refuse_text_options"]
-
 NA = ("", "?", "NA", "N/A", "#N/A", "<NA>", "NaN", "NaT", "null", "-")
 """Words for missing cells, in upper or lower case, with or without spaces around them."""
 MANY_CELLS = 50_000_000

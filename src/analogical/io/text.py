@@ -26,8 +26,6 @@ from analogical.errors import InputError
 from analogical.io.files import MANY_CELLS, FileTable, Source, TextFormat
 from analogical.io.typing import CellNotes, type_columns
 
-__all__ = ["read_text"]
-
 SEPARATORS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "pipe"}
 PIECE_BYTES = 2**26
 """Bytes of a text that are read together."""

@@ -15,8 +15,6 @@ import polars as pl
 
 from analogical._types import Bools, Ints, Note
 
-__all__ = ["CellNotes", "type_columns"]
-
 MOST_WORDS = 5
 """Distinct words allowed among numbers or dates, which then become missing cells; a word has no digit."""
 SHARE = 0.8

@@ -11,19 +11,8 @@ if TYPE_CHECKING:
     from analogical.columns.encode import EncodedTable
     from analogical.columns.rules import Rules
 
-__all__ = ["encode_outside", "is_outside"]
-
-ENGINES = {"polars": "Polars", "duckdb": "DuckDB", "pyspark": "Spark", "ibis": "Ibis", "sqlframe": "SQLFrame"}
-"""Libraries whose lazy frames are read here, by their package."""
-
 BUDGET = 600_000_000
 """Cells of the largest table whose rows come home: a byte each, and as much again to count them."""
-
-
-def is_outside(X: Any) -> bool:
-    """Whether a table is not in this process, found without importing a library."""
-    package = type(X).__module__.partition(".")[0].lstrip("_")
-    return type(X).__name__ == "LazyFrame" if package in ("polars", "narwhals") else package in ENGINES
 
 
 def encode_outside(

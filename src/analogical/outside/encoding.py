@@ -18,17 +18,15 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from analogical._checks import brief, listing
-from analogical._types import CodedRows, Ints, Note, code_type
-from analogical.columns.columns import CHUNK_ROWS, MISSING, Column, sortable
+from analogical._types import Ints, Note
+from analogical.columns.columns import CHUNK_ROWS, MISSING, Column, code_type, sortable
 from analogical.columns.encode import EncodedTable, refuse_single_class
 from analogical.columns.frames import Frame, encode_series
 from analogical.columns.rules import Rules
-from analogical.count.counts import PairCounts, refuse_too_many_rows
-from analogical.count.groups import evenly, merge_rows
+from analogical.count.contexts import PairCounts, refuse_too_many_rows
+from analogical.count.groups import CodedRows, evenly, merge_rows
 from analogical.errors import InputError
 from analogical.outside.lazy import LazyTable, ask, hold_parquet
-
-__all__ = ["MANY", "GroupedRows", "Grouping", "HomeFrame", "rows_at_home"]
 
 FEW_CELLS = 4_000_000
 """A table with at most this many cells is collected instead of written to a file."""

@@ -23,11 +23,8 @@ import narwhals.stable.v2 as nw
 
 from analogical._checks import brief
 from analogical._progress import working_on
-from analogical.columns.frames import refuse_repeated
+from analogical.columns.frames import ENGINES, refuse_repeated
 from analogical.errors import AnalogicalError, InputError, SparkError
-from analogical.outside import ENGINES
-
-__all__ = ["LazyTable", "ask", "first_line", "hold_parquet", "in_thread"]
 
 Answer = TypeVar("Answer")
 OWN: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
