@@ -39,8 +39,7 @@ KINDS = {
         search: EQUAL_GAINS
         """,
     "display": """
-        cli.streams: SUBSTITUTES
-        cli.writing: FORMULA_STARTS STYLES
+        cli.writing: STYLES
         plot.canvas: BAR_HEIGHT COLOURS MAX_DRAWN_ROWS PLAIN_TEXT
         plot.figures: REDUNDANCY_COLOURS
         questions.interactions: MAX_EXAMPLES
@@ -62,7 +61,6 @@ KINDS = {
         show.words: ELSEWHERE
         """,
     "formats: how cells, files, dates, names of columns and servers are recognised": """
-        cli.options: LABELS
         columns.columns: DAY_NUMBERS MISSING NO_CODES
         columns.frames: ENGINES
         columns.rules: COUNT_NAME GROUP_NAME ID_NAME PERSONS
@@ -74,7 +72,7 @@ KINDS = {
         """,
     "lists of what there is": """
         : _HOMES
-        cli: COMMANDS FILES
+        cli: COMMANDS
         datasets: WEIGHTS _BERKELEY _MONKS_VALUES _TABLES _TITANIC
         outside.lazy: OWN
         questions.audit: _MEASURED

@@ -34,13 +34,7 @@ BLOCK_BYTES = 2**24
 
 @dataclass(frozen=True)
 class TextFormat:
-    """What the user said about a text file.
-
-    Examples
-    --------
-    >>> TextFormat(separator=";").header
-    True
-    """
+    """What the user said about a text file."""
 
     separator: str | None = None
     """None to detect it."""
@@ -51,20 +45,7 @@ class TextFormat:
 
 
 class FileTable(NamedTuple):
-    r"""The table in a file, and notes on how it was read.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from analogical.io.files import open_file
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "table.csv")
-    ...     _ = path.write_text("size;label\n1;yes\n?;no\n")
-    ...     table = open_file(str(path))
-    >>> table.frame["size"].to_list(), [note.kind for note in table.notes], table.notes[0].words
-    ([1, None], ['separator', 'read-as-missing'], ('semicolon',))
-    """
+    """The table in a file, and notes on how it was read."""
 
     frame: Any
     """A polars dataframe, or a lazy one."""
@@ -72,15 +53,7 @@ class FileTable(NamedTuple):
 
 
 def refuse_text_options(given: TextFormat, what: str) -> None:
-    """Refuse options for text files if the table is not in a text file.
-
-    Examples
-    --------
-    >>> refuse_text_options(TextFormat(separator=";"), "'table.parquet'")
-    Traceback (most recent call last):
-        ...
-    analogical.errors.InputError: --separator is for text files, and 'table.parquet' is not one; leave it out.
-    """
+    """Refuse options for text files if the table is not in a text file."""
     values = {"--separator": given.separator, "--no-header": not given.header, "--names": given.names}
     values["--na"] = given.na != NA
     for option, value in values.items():
@@ -377,20 +350,7 @@ def _read_workbook(source: Source) -> FileTable:
 
 @contextmanager
 def quiet_stderr() -> Iterator[None]:
-    """Discard what is written to stderr: polars writes there when it cannot read a file, before it raises.
-
-    Yields
-    ------
-    None
-        Nothing; stderr is restored at the end of the block.
-
-    Examples
-    --------
-    >>> import os
-    >>> with quiet_stderr():
-    ...     os.write(2, b"lost")
-    4
-    """
+    """Discard what is written to stderr: polars writes there when it cannot read a file, before it raises."""
     try:
         sys.stderr.flush()
         saved = os.dup(2)

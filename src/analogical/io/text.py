@@ -36,15 +36,9 @@ MOST_COLUMNS = 200_000
 
 
 def read_text(source: Source, text_format: TextFormat, *, lazy: bool | None = False) -> FileTable:
-    r"""The table in a text file, and a note on everything that was detected or changed.
+    """The table in a text file, and a note on everything that was detected or changed.
 
     With ``lazy`` (None: if there are many cells) the table is a lazy frame of temporary Parquet files.
-
-    Examples
-    --------
-    >>> frame, notes = read_text(Source("-", "the file", b"a;label\n1;yes\n2;no\n"), TextFormat())
-    >>> frame["a"].to_list(), [note.kind for note in notes]
-    ([1, 2], ['separator'])
     """
     notes: list[Note] = []
     try:
@@ -329,26 +323,17 @@ def _is_number(text: str) -> bool:
 
 
 def _parse_pieces(pieces: Iterator[str], shape: _Shape, what: str) -> Iterator[pl.DataFrame]:
-    """The rows of each piece, all cells as text; ``before`` is the number of lines before it."""
-    before = 0
+    """The rows of each piece, all cells as text; a line with more or fewer cells than the first is refused."""
+    before = 0  # lines before the piece
     for text in pieces:
-        frame = _parse(text, shape, what, before)
+        frame = _parse_fast(text, shape, what, before)
+        if frame is None:
+            records = [[cell or None for cell in cells] for cells in _checked_records(text, shape, what, before)]
+            frame = pl.DataFrame(records, schema=dict.fromkeys(shape.names, pl.String), orient="row")
         frame.columns = list(shape.names)
         yield frame
-        shape, before = (
-            replace(shape, has_header=False),
-            before + text.count("\n") + text.count("\r") - text.count("\r\n"),
-        )
-
-
-def _parse(text: str, shape: _Shape, what: str, before: int) -> pl.DataFrame:
-    """All cells as text; a line with more or fewer cells than the first is refused, with its number."""
-    frame = _parse_fast(text, shape, what, before)
-    if frame is not None:
-        return frame
-    schema = {f"column_{k}": pl.String for k in range(len(shape.names))}
-    records = [[cell or None for cell in cells] for cells in _checked_records(text, shape, what, before)]
-    return pl.DataFrame(records, schema=schema, orient="row")
+        shape = replace(shape, has_header=False)
+        before += text.count("\n") + text.count("\r") - text.count("\r\n")
 
 
 def _parse_fast(text: str, shape: _Shape, what: str, before: int) -> pl.DataFrame | None:
