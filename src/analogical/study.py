@@ -487,7 +487,7 @@ class Study:
 
     def ranks(self, feature: int) -> Floats | None:
         """The rank of each bin of a number; None for categories."""
-        if self.table.columns[feature].treatment == "categories":
+        if self.table.columns[feature].edges is None:
             return None
         return self._ranks_of(feature, self.value_sizes(feature))
 

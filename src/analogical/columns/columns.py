@@ -281,12 +281,6 @@ def dense_codes(X: NDArray[Any]) -> tuple[Codes, list[Sequence[int]]]:
 
     ``values[i][codes[r, i]] == X[r, i]``, and every value of column i occurs. ``codes`` is ``X`` itself if it is
     unsigned, of at most 32 bits and dense already.
-
-    Examples
-    --------
-    >>> codes, values = dense_codes(np.array([[-5, 0], [7, 1], [-5, 1]]))
-    >>> codes.tolist(), values
-    ([[0, 0], [1, 1], [0, 1]], [[-5, 7], range(0, 2)])
     """
     lowest, highest = _extremes(X, np.minimum).tolist(), _extremes(X, np.maximum).tolist()
     values = [_values(X[:, i], low, high) for i, (low, high) in enumerate(zip(lowest, highest, strict=True))]

@@ -76,14 +76,6 @@ class EncodedTable:
         return np.array([len(column.values) for column in self.columns], dtype=np.int64)
 
     @cached_property
-    def n_bins(self) -> Ints | None:
-        """Number of bins of every feature, without the code of missing cells; 0 for categories, None if all are."""
-        if all(column.treatment == "categories" for column in self.columns):
-            return None
-        sizes = [len(c.values) - (c.n_missing > 0) if c.treatment == "bins" else 0 for c in self.columns]
-        return np.array(sizes, dtype=np.int64)
-
-    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the features."""
         return tuple(column.name for column in self.columns)
@@ -97,11 +89,6 @@ class EncodedTable:
     def backend(self) -> str | None:
         """Name of the dataframe library of the user's table, for results in the same one."""
         return None if self.frame is None else self.frame.backend
-
-    @property
-    def is_weighted(self) -> bool:
-        """Whether rows have weights."""
-        return self.weights is not None
 
     @cached_property
     def n_groups(self) -> int | None:

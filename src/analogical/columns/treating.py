@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +40,6 @@ class ColumnMeaning:
     """Number of missing cells, which have the last code."""
     fine_ends: tuple[tuple[Any, Any], ...] = ()
     """The lowest and the highest number of each of the finer bins; empty for categories."""
-
-    @property
-    def treatment(self) -> Literal["categories", "bins"]:
-        """Whether every distinct value is a category, or numbers and dates were binned."""
-        return "categories" if self.edges is None else "bins"
 
 
 @dataclass(frozen=True)

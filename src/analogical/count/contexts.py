@@ -28,25 +28,16 @@ FEW_CONTEXTS = 2**15
 
 @dataclass(frozen=True)
 class PairCounts:
-    """Exact counts of pairs of rows, each row counted with its weight.
-
-    Attributes
-    ----------
-    pairs, changed : int64 arrays, one entry per feature
-        Unordered pairs of rows that differ on this feature only, and how many of them have different labels.
-    n_rows : int
-        Rows, that is their total weight.
-    n_distinct : int
-        Distinct feature rows, labels ignored.
-    n_identical, n_contradictions : int
-        Pairs of rows that agree on every feature, and how many of them have different labels.
-    """
+    """Exact counts of pairs of rows, each row counted with its weight."""
 
     pairs: Ints
+    """For each feature, unordered pairs of rows that differ on it only; and those of them with different labels:"""
     changed: Ints
     n_rows: int
     n_distinct: int
+    """Distinct feature rows, labels ignored."""
     n_identical: int
+    """Pairs of rows that agree on every feature; and those of them with different labels:"""
     n_contradictions: int
 
 
