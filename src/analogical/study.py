@@ -14,7 +14,7 @@ from analogical._checks import check_choice
 from analogical._types import Codes, Floats, Ints, Note
 from analogical.columns.binning import NUMBERS_OF_BINS, merge_bins
 from analogical.columns.columns import code_type
-from analogical.columns.encode import EncodedTable, encode_features, encode_table
+from analogical.columns.encode import EncodedTable, encode_table
 from analogical.columns.frames import is_outside
 from analogical.columns.rules import ColumnOptions, Rules, asked_of, rules_of, written_call
 from analogical.count.contexts import Contexts, PairCounts, Stack, contexts_of_cells
@@ -683,11 +683,10 @@ def _encode(
     X: Any, y: Any, rules: Rules, keep: Sequence[Any], duplicates: Duplicates, needs_label: bool
 ) -> EncodedTable:
     """A table in memory or elsewhere as codes; features in ``keep`` are never set aside as ids."""
+    options: Any = {"keep": keep, "needs_label": needs_label, "watch": predicted_by_cut}
     if is_outside(X):
-        return encode_outside(
-            X, y, rules, keep=keep, duplicates=duplicates, needs_label=needs_label, watch=predicted_by_cut
-        )
-    return encode_table(X, y, rules, keep=keep, watch=predicted_by_cut) if needs_label else encode_features(X, rules)
+        return encode_outside(X, y, rules, duplicates=duplicates, **options)
+    return encode_table(X, y, rules, **options)
 
 
 def study_of(

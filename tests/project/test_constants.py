@@ -64,11 +64,9 @@ KINDS = {
         columns.columns: DAY_NUMBERS MISSING NO_CODES
         columns.frames: ENGINES
         columns.rules: COUNT_NAME GROUP_NAME ID_NAME PERSONS
-        columns.treating: PARTS WEEKDAYS
+        columns.treating: PARTS
         io.files: NA
-        io.text: SEPARATORS
         io.typing: MONTHS NUMBER TESTS ZONED_TIME
-        outside.spark: MASTERS PORTS
         """,
     "lists of what there is": """
         : _HOMES

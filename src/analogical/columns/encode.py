@@ -197,6 +197,7 @@ def encode_table(
     equals a column of ``X`` (same name, same groups of rows) is removed from the features too, with a note. ``keep``
     are features that the user asked about, which are never set aside as ids. ``watch`` is called with the ranks of
     every number that is binned (-1 for missing cells), the labels and the weights; what it finds is kept in the table.
+    Without ``needs_label``, there may be no label, and all features may be constant.
     """
     if needs_label and y is None:
         raise InputError("The label y is missing (None); give one label per row, or a column name.")
@@ -230,11 +231,6 @@ def encode_table(
             " be compared; look at the filter applied before, or give columns that vary."
         )
     return encoded
-
-
-def encode_features(X: Any, rules: Rules | None = None) -> EncodedTable:
-    """Encode a table without a label; all of its features may be constant."""
-    return encode_table(X, None, rules, needs_label=False)
 
 
 @dataclass

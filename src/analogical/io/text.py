@@ -26,7 +26,6 @@ from analogical.errors import InputError
 from analogical.io.files import MANY_CELLS, FileTable, Source, TextFormat
 from analogical.io.typing import CellNotes, type_columns
 
-SEPARATORS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "pipe"}
 PIECE_BYTES = 2**26
 """Bytes of a text that are read together."""
 TYPED_CELLS = 2_000_000
@@ -247,15 +246,15 @@ def _find_separator(text: str, notes: list[Note]) -> str:
         if end >= len(text) or (end > 200_000 and n_lines > 1):
             break
         end = text.find("\n", end) + 1 or len(text)
-    best, best_score = ",", (0.0, 0)
-    for separator in SEPARATORS:
+    names, best, best_score = {",": "comma", "\t": "tab", ";": "semicolon", "|": "pipe"}, ",", (0.0, 0)
+    for separator in names:
         widths = Counter(len(cells) for cells in _records(text[:end], separator) if cells)
         width, n_lines = widths.most_common(1)[0]
         score = (round(n_lines / widths.total(), 2), width)
         if width > 1 and score > best_score:
             best, best_score = separator, score
     if best != ",":
-        notes.append(Note("separator", words=(SEPARATORS[best],)))
+        notes.append(Note("separator", words=(names[best],)))
     return best
 
 

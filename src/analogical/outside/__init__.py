@@ -21,9 +21,9 @@ def encode_outside(
     rules: "Rules",
     *,
     keep: Sequence[Any] = (),
-    duplicates: str = "count",
     needs_label: bool = True,
-    **watching: Any,
+    duplicates: str = "count",
+    **options: Any,
 ) -> "EncodedTable":
     """Encode a table that is not in this process; label, weights and groups are names of its columns.
 
@@ -32,7 +32,7 @@ def encode_outside(
     """
     from dataclasses import replace
 
-    from analogical.columns.encode import encode_features, encode_table
+    from analogical.columns.encode import encode_table
     from analogical.columns.roles import Names, choose_columns
     from analogical.errors import InputError
     from analogical.outside.encoding import Grouping, HomeFrame, rows_at_home
@@ -60,7 +60,7 @@ def encode_outside(
     exact = {*(table.keys[place] for place in places.values()), *(key for key in wanted if isinstance(key, str))}
 
     def encode(frame: HomeFrame, rules: "Rules") -> "EncodedTable":
-        return encode_table(frame, y, rules, keep=keep, **watching) if needs_label else encode_features(frame, rules)
+        return encode_table(frame, y, rules, keep=keep, needs_label=needs_label, **options)
 
     if is_home:
         with rows_at_home(table, names, n_rows, exact) as home:
