@@ -38,10 +38,7 @@ codecs.register_error("analogical", _substitute)
 def guarded_streams() -> Iterator[None]:
     """Prepare the standard streams for any text, and show elapsed seconds until the output starts.
 
-    Raises
-    ------
-    InputError
-        If stdout is closed or cannot be written; a closed pipe is not an error.
+    A closed pipe is not an error.
     """
     plain_warnings, _Talk.is_quiet = warnings.formatwarning, False
     sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())  # closed: the same as empty

@@ -381,19 +381,13 @@ class _Encoder:
                 f"{name!r} ({n:,} of {self.n_rows:,} rows, first in row {first})"
                 for name, (n, first) in missing.items()
             ]
-            raise InputError(
-                f"Missing values (NaN or None) in {listing(columns)}; count them as a separate value with"
-                ' missing="value", or leave out their rows with missing="drop" (--missing drop).'
-            )
+            raise missing_cells(columns)
         if self.rules.missing == "value":
             self.notes.append(Note("missing-value", tuple(missing), tuple(n for n, _ in missing.values())))
             return
         n_left = int(complete.sum())
         if not n_left:
-            raise InputError(
-                'Every row has a missing value, so missing="drop" leaves none; leave out the columns that are mostly'
-                ' empty, or use missing="value".'
-            )
+            raise no_complete_row()
         self.notes.append(Note("missing-dropped", tuple(missing), (self.n_rows - n_left, self.n_rows)))
         self.rows[np.flatnonzero(self.rows)[~complete]] = False
         self.weights = None if self.weights is None else self.weights[complete]
@@ -461,6 +455,22 @@ class _Encoder:
                 matrix[:, place] = feature.codes
                 feature.codes = matrix[:, place]  # frees the column's own codes
         return matrix
+
+
+def missing_cells(columns: Sequence[str]) -> InputError:
+    """Error for columns with missing cells, where these are not allowed."""
+    return InputError(
+        f"Missing values (NaN or None) in {listing(columns)}; count them as a separate value with"
+        ' missing="value", or leave out their rows with missing="drop" (--missing drop).'
+    )
+
+
+def no_complete_row() -> InputError:
+    """Error for a table that has no row left without its rows with missing cells."""
+    return InputError(
+        'Every row has a missing value, so missing="drop" leaves none; leave out the columns that are mostly empty, or'
+        ' use missing="value".'
+    )
 
 
 def refuse_single_class(labels: Column, label: str, n_rows: int, n_before: int = 1, n_left_out: int = 0) -> None:

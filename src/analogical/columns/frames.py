@@ -330,7 +330,7 @@ def encode_series(series: "nw.Series[Any]", what: str) -> Column:
 
     dtype = series.dtype
     if dtype.is_nested() or dtype == nw.Binary:
-        raise _not_a_value(what, dtype)
+        raise not_a_value(what, dtype)
     if (_fits_numpy(dtype) or dtype == nw.Boolean) and series.null_count() == 0:
         cells = series.to_numpy()
         if cells.dtype.kind in "iub":
@@ -352,7 +352,8 @@ def encode_series(series: "nw.Series[Any]", what: str) -> Column:
     return replace(column, kind=kind)
 
 
-def _not_a_value(what: str, dtype: Any) -> InputError:
+def not_a_value(what: str, dtype: Any) -> InputError:
+    """Error for a column whose cells are not one value each."""
     return InputError(
         f"The {what} has the type {dtype}, which is not one value per row; leave the column out, or split it into one"
         " column for each part."
@@ -368,7 +369,7 @@ def _encode_pandas(series: Any, what: str, *, has_codes: bool) -> Column:
     if has_codes:
         return compact(series.cat.codes.to_numpy(), series.cat.categories)
     if getattr(series.dtype, "kind", "") == "c":
-        raise _not_a_value(what, series.dtype)
+        raise not_a_value(what, series.dtype)
     if series.dtype == object:
         return encode_objects(series.tolist(), what)
     codes, values = series.factorize()
@@ -421,7 +422,7 @@ def _encode_arrow(cells: Any, what: str) -> Column:
         return _encode_arrow(pa.chunked_array([pc.run_end_decode(chunk) for chunk in cells.chunks]), what)
     binary = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view)
     if pa.types.is_nested(kind) or any(is_kind(kind) for is_kind in binary):
-        raise _not_a_value(what, kind)
+        raise not_a_value(what, kind)
     if pa.types.is_null(kind):
         return Column(np.full(len(cells), MISSING), [])
     if pa.types.is_float16(kind):

@@ -70,22 +70,11 @@ def open_file(
     na: Sequence[str] = NA,
     lazy: bool | None = None,
 ) -> FileTable:
-    r"""The table in a file, or on standard input (``"-"``): a polars dataframe, or a lazy one if it is large.
+    """The table in a file, or on standard input (``"-"``): a polars dataframe, or a lazy one if it is large.
 
     Separator and encoding of text files are detected, and columns of numbers and dates are parsed. Parquet, Arrow and
     spreadsheets keep their own types. By default large files are lazy, and the Parquet files that a folder or a pattern
     stands for; ``lazy`` says what all are. Every function of the library takes either as X.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from analogical import relevance
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "table.csv")
-    ...     _ = path.write_text("size,colour,sold\n1,red,yes\n1,blue,no\n2,red,yes\n2,blue,no\n")
-    ...     relevance(open_file(str(path)).frame, "sold").ranking()
-    ['colour', 'size']
     """
     text_format = TextFormat(separator, header, None if names is None else tuple(names), tuple(na))
     paths, is_partitioned = _parquet_files(file)

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple, cast
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from analogical._checks import brief, listing
+from analogical._checks import brief
 from analogical._types import Ints, Note
 from analogical.columns.columns import CHUNK_ROWS, MISSING, Column, code_type, sortable
-from analogical.columns.encode import EncodedTable, refuse_single_class
+from analogical.columns.encode import EncodedTable, missing_cells, no_complete_row, refuse_single_class
 from analogical.columns.frames import Frame, encode_series
 from analogical.columns.rules import Rules
 from analogical.count.contexts import PairCounts, refuse_too_many_rows
@@ -297,17 +297,13 @@ class Grouping:
         encoded = self._encoded(rows, replace(rules, missing="value"))
         gaps = {column.name: column.n_missing for column in encoded.columns if column.n_missing}
         if gaps and rules.missing == "error":
-            columns = listing([f"{name!r} ({n:,} cells)" for name, n in gaps.items()])
-            raise InputError(
-                f"Missing values (NaN or None) in {columns}; count them as a separate value with"
-                ' missing="value", or leave out their rows with missing="drop" (--missing drop).'
-            )
+            raise missing_cells([f"{name!r} ({n:,} cells)" for name, n in gaps.items()])
         if gaps and rules.missing == "drop":
             used = {f"c{feature.position}" for feature in encoded.source.features}
             complete = rows.with_frame(rows.frame.drop_nulls(sorted(used)))
             n_before, n_left = rows.n_rows(), complete.n_rows()
             if not n_left:
-                raise InputError("Every row has a missing value, so missing='drop' leaves none; use missing='value'.")
+                raise no_complete_row()
             encoded = self._encoded(complete, rules)
             notes += (Note("missing-dropped", tuple(gaps), (n_before - n_left, n_before)),)
         return replace(encoded, notes=(*notes, *encoded.notes))
