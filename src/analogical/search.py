@@ -41,18 +41,6 @@ from analogical.count.groups import CodedRows, are_few, count_keys, equal_column
 from analogical.count.threads import one_blas_thread, run_tasks
 from analogical.estimate.dependencies import remaining_entropy
 
-__all__ = [
-    "COPY",
-    "MOST_MEMBERS",
-    "MOST_TRIED",
-    "Decider",
-    "Step",
-    "Voting",
-    "Why",
-    "screen_pairs",
-    "screen_threes",
-]
-
 BACK_OFF = 3.0
 """The a above: pseudo-rows of the vote of fewer features. From 1 to 5 real tables and recovery hardly differ."""
 GATE = 2.0

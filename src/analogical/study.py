@@ -41,19 +41,6 @@ from analogical.explain import Explanation, GivenColumns
 from analogical.outside import encode_outside
 from analogical.search import COPY, Decider, Voting
 
-__all__ = [
-    "Asked",
-    "Duplicates",
-    "Given",
-    "GivenColumns",
-    "Source",
-    "SourceColumn",
-    "Study",
-    "asked_about",
-    "check_given",
-    "study_of",
-]
-
 Duplicates = Literal["count", "once"]
 Given: TypeAlias = Literal["auto", "all"] | Sequence[Any]
 """The features on which compared rows must be equal: the deciding set, all others, or those named."""

@@ -23,8 +23,6 @@ from analogical.columns.rules import NEARLY_ALL, Rules
 from analogical.columns.treating import Spellings, as_times, merge_spellings, note_spellings
 from analogical.errors import InputError
 
-__all__ = ["Labels", "encode_label", "merged_spellings"]
-
 FEW_ROWS, MANY_CODES = 20_000, 256
 """In tables with more rows, a label with more distinct numbers has this many codes, each for the mean of about equally
 many rows: time."""

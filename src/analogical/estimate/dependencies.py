@@ -22,24 +22,6 @@ from analogical.count.groups import CodedRows, equal_columns, number_groups
 from analogical.estimate.sizes import ROUNDING
 from analogical.estimate.status import LEVEL
 
-__all__ = [
-    "FEWEST_ROWS",
-    "NEAR",
-    "Dependencies",
-    "Determined",
-    "Near",
-    "confirmed",
-    "cut_share",
-    "entropies",
-    "explained_by_chance",
-    "find_dependencies",
-    "find_leaks",
-    "log_chance_of_constant",
-    "predicted_by_cut",
-    "remaining_entropies",
-    "remaining_entropy",
-]
-
 
 def remaining_entropy(rows: CodedRows, feature: int, other: int) -> float:
     """Share of the entropy of a column that remains given another one; 1 for a constant column."""

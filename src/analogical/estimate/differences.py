@@ -28,22 +28,6 @@ from analogical.estimate.sizes import (
     t_quantile,
 )
 
-__all__ = [
-    "PairedDifference",
-    "base_rates",
-    "compared_with",
-    "contexts_of_two",
-    "crude_difference",
-    "difference_interval",
-    "exact_cmh",
-    "homogeneity",
-    "largest_context",
-    "measure_difference",
-    "measure_difference_of_groups",
-    "odds_ratio",
-    "risk_difference",
-]
-
 NORMAL = 10_000.0
 """Variance from which the sum over contexts is treated as normal; its skewness is then at most one hundredth."""
 ENOUGH_EXPECTED = 5.0

@@ -27,8 +27,6 @@ from analogical.count.pairs import find_contexts
 from analogical.estimate.sizes import ENOUGH_GROUPS, ROUNDING
 from analogical.estimate.tests import Scores, combine, test_stack
 
-__all__ = ["group_p_value"]
-
 APART = 0.1
 """Share of the level for effects that differ between contexts. Of 30 groups of two rows, an exclusive or of 80 points
 is found in 92 to 100 % of the tables (with .02: 74 %), and an effect that is the same everywhere in 2 % fewer."""

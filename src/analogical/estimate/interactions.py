@@ -34,17 +34,6 @@ from analogical.count.threads import one_blas_thread, run_tasks
 from analogical.estimate.sizes import t_quantile, wilson
 from analogical.estimate.status import Status, status_ranks
 
-__all__ = [
-    "SquareSums",
-    "interaction_projection",
-    "label_products",
-    "noise_index",
-    "rank_pairs",
-    "square_matrix",
-    "sum_pairs",
-    "sum_squares",
-]
-
 MAX_MATRIX = 512
 """Largest number of cells of two features for which matrices over all pairs of cells are made: time and memory. With
 more, only the effect is known."""

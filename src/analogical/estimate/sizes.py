@@ -46,28 +46,6 @@ from analogical.count.contexts import Contexts, RowProfile, Stack
 from analogical.count.given import RowContexts
 from analogical.count.groups import CodedRows, merge_rare
 
-__all__ = [
-    "ENOUGH_GROUPS",
-    "ROUNDING",
-    "CommonDifference",
-    "EffectSums",
-    "Size",
-    "ValueDifference",
-    "class_scores",
-    "common_difference_of_groups",
-    "corrected_variance",
-    "diagonals",
-    "effect_interval",
-    "jackknife_variance",
-    "measure_size_of_groups",
-    "measure_sizes",
-    "share_interval",
-    "share_variance",
-    "student_quantile",
-    "t_quantile",
-    "wilson",
-]
-
 ROUNDING_SHARE = 1e-12
 """A variance below this share of the variances that it is computed from is rounding error."""
 MANY = 30

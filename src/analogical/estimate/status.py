@@ -8,20 +8,6 @@ import numpy as np
 from analogical._types import Floats, Ints, Positions
 from analogical.count.contexts import PairCounts
 
-__all__ = [
-    "LEVEL",
-    "NEGLIGIBLE",
-    "PaperStatus",
-    "Status",
-    "ari_of",
-    "decide_status",
-    "largest_negligible",
-    "order_features",
-    "paper_status_of",
-    "score_pairs",
-    "status_ranks",
-]
-
 Status = Literal["effect", "unclear", "none", "same", "constant"]
 """In the order in which features are ranked."""
 

@@ -20,8 +20,6 @@ from analogical.study import study_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Comparison", "compare"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Result):

@@ -24,8 +24,6 @@ from analogical.questions.relevance import DEFAULT_CONFIDENCE, Relevance, releva
 from analogical.questions.select import Selection, select
 from analogical.study import Given, Study, study_of
 
-__all__ = ["MAX_PAIRED_VALUES", "Panel", "Report", "report"]
-
 MAX_PAIRED_VALUES = 32
 """Features with more values are not paired: testing them takes long, and a grid of them cannot be read."""
 MAX_LISTED = 12
