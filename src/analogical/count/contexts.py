@@ -31,14 +31,16 @@ class PairCounts:
     """Exact counts of pairs of rows, each row counted with its weight."""
 
     pairs: Ints
-    """For each feature, unordered pairs of rows that differ on it only; and those of them with different labels:"""
+    """Unordered pairs of rows that differ on this feature only, for each feature."""
     changed: Ints
+    """How many of them have different labels."""
     n_rows: int
     n_distinct: int
     """Distinct feature rows, labels ignored."""
     n_identical: int
-    """Pairs of rows that agree on every feature; and those of them with different labels:"""
+    """Pairs of rows that agree on every feature."""
     n_contradictions: int
+    """How many of them have different labels."""
 
 
 @dataclass(frozen=True)
