@@ -28,7 +28,7 @@ import numpy as np
 from machine import describe_machine
 
 from analogical import ari_score, relevance
-from analogical._types import CodedRows
+from analogical.count.groups import CodedRows
 from analogical.count.pairs import count_pairs
 from analogical.paper import FUNCTIONS
 

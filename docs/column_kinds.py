@@ -68,7 +68,7 @@ def _fate(cells: Any) -> tuple[str, str]:
     beside = f"; parts: {', '.join(parts)}" if parts else ""
     if column.position != 0:
         return f"set aside, with a note{beside}", ""
-    what = f"{'bins' if column.treatment == 'bins' else 'categories'}{beside}"
+    what = f"{'categories' if column.edges is None else 'bins'}{beside}"
     return (what if len(column.values) > 1 else "constant"), _shown(encoded)
 
 

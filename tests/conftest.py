@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from analogical._types import CodedRows
+from analogical.count.groups import CodedRows
 
 # No test is timed. Examples are the same in every run, so that a green commit stays green; `make fuzz` has new ones.
 settings.register_profile("analogical", deadline=None, derandomize="FUZZ_SEED" not in os.environ)

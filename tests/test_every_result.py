@@ -24,8 +24,7 @@ from analogical import (
     select,
     transitions,
 )
-from analogical._results import _storable
-from analogical._types import same
+from analogical._results import _storable, same
 from analogical.show.notes import describe_notes
 from analogical.show.selection import describe_dropped
 from analogical.show.views import Cell, Heading, Table, View, view_of

@@ -44,7 +44,8 @@ def divides(node):
 @pytest.mark.parametrize("path", files_of("count", "study.py"), ids=place_of)
 def test_counting_never_divides(path):
     quotients = [ast.unparse(node) for node in ast.walk(parsed(path)) if divides(node)]
-    assert not quotients or place_of(path) == "count/counts.py"  # how many independent pairs the rows are worth
+    kish = ["2.0 * float(self.n_pairs) ** 2 / squares"]  # how many independent pairs the rows are worth
+    assert quotients == (kish if place_of(path) == "count/contexts.py" else [])
 
 
 THREE_WORDS = re.compile(r"[A-Za-z]+,? [a-z]+,? [a-z]+")

@@ -21,10 +21,9 @@ from analogical import (
     transitions,
 )
 from analogical import study as study_module
-from analogical._types import CodedRows
 from analogical.columns.encode import encode_table
 from analogical.columns.rules import Rules
-from analogical.count.groups import collapse_rows, merge_rows
+from analogical.count.groups import CodedRows, collapse_rows, merge_rows
 from analogical.count.pairs import count_pairs
 from analogical.estimate.dependencies import NEAR, predicted_by_cut
 

@@ -104,7 +104,7 @@ def test_a_study_reads_its_table_as_the_verbs_do():
     assert relevance(Study(frame, "y")).notes == found.notes
     for weights in (None, [1, 2] * 75):
         study = Study(frame, "y", weights=weights)
-        assert study.table.is_weighted == relevance(study).settings.weighted == (weights is not None)
+        assert (study.table.weights is not None) == relevance(study).settings.weighted == (weights is not None)
 
 
 def test_features_that_predict_equally_well_are_chosen_by_name():

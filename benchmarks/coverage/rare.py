@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from analogical._types import CodedRows
 from analogical.count.given import RowContexts, count_given
-from analogical.count.groups import merge_rows
+from analogical.count.groups import CodedRows, merge_rows
 from analogical.estimate.tests import Scores, test_stack
 
 __all__ = ["rare"]

@@ -33,7 +33,7 @@ from scipy.stats import false_discovery_control
 from units import ENOUGH_UNITS, MAX_OFF, POINTS, clusters, groups
 
 from analogical import audit, redundancies
-from analogical._types import CodedRows
+from analogical.count.groups import CodedRows
 from analogical.paper import FUNCTIONS, universe
 
 HERE = Path(__file__).parent

@@ -7,18 +7,6 @@ import numpy as np
 
 from analogical.errors import InputError
 
-__all__ = [
-    "brief",
-    "check_choice",
-    "check_confidence",
-    "check_limit",
-    "check_number",
-    "check_whole",
-    "is_whole",
-    "listing",
-    "seed_from",
-]
-
 
 def brief(value: Any, limit: int = 60) -> str:
     """The repr of a value for a message, shortened if it is long."""

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
-__all__ = ["Progress", "end_line", "progress_line", "start_clock", "stop_clock", "timed", "working_on"]
-
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with the number of steps done and their total."""
 

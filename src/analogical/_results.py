@@ -9,11 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from analogical._checks import listing
-from analogical._types import Note, Positions, same
+from analogical._types import Note, Positions
 from analogical.columns.columns import plain
 from analogical.errors import InputError
-
-__all__ = ["Result", "entry_at", "json_ready", "per_entry"]
 
 
 def per_entry(*columns: str) -> Any:
@@ -119,6 +117,23 @@ class Result(ABC):
         from analogical.show import as_html
 
         return as_html(self)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two fields of a result are equal, element by element; NaN equals NaN."""
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f")
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return False
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(value, other[key]) for key, value in one.items())
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    if is_dataclass(one) and type(one) is type(other):
+        names = [f.name for f in fields(one) if f.compare]
+        return all(same(getattr(one, name), getattr(other, name)) for name in names)
+    is_nan = isinstance(one, float) and isinstance(other, float) and one != one and other != other
+    return is_nan or bool(one == other)
 
 
 def entry_at(key: Any, names: Iterable[Any], what: str) -> int:

@@ -30,8 +30,6 @@ from analogical.search import SCREENED_ROWS, Step, screen_pairs
 if TYPE_CHECKING:
     from analogical.study import Study
 
-__all__ = ["Explanation", "GivenColumns"]
-
 TIED = 2.0
 """A number is binned more finely for a feature outside the explanation if the finer bins explain more of the feature
 than this many times what chance would. On 24 tables of correlated numbers the false discoveries fell from .083 to .038;

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import CodedRows, Floats, Ints, Positions
+from analogical._types import Floats, Ints, Positions
 from analogical.columns.columns import dense_codes
-from analogical.count.groups import count_keys
+from analogical.count.groups import CodedRows, count_keys
 from analogical.count.pairs import count_pairs
 from analogical.errors import InputError, MissingDependencyError
 from analogical.estimate.status import ari_of, score_pairs

@@ -35,23 +35,11 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import Bools, CodedRows, Codes, Floats, Ints, Positions
+from analogical._types import Bools, Codes, Floats, Ints, Positions
 from analogical.count.given import RowContexts
-from analogical.count.groups import are_few, count_keys, equal_columns, merge_rare
+from analogical.count.groups import CodedRows, are_few, count_keys, equal_columns, merge_rare
 from analogical.count.threads import one_blas_thread, run_tasks
 from analogical.estimate.dependencies import remaining_entropy
-
-__all__ = [
-    "COPY",
-    "MOST_MEMBERS",
-    "MOST_TRIED",
-    "Decider",
-    "Step",
-    "Voting",
-    "Why",
-    "screen_pairs",
-    "screen_threes",
-]
 
 BACK_OFF = 3.0
 """The a above: pseudo-rows of the vote of fewer features. From 1 to 5 real tables and recovery hardly differ."""

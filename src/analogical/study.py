@@ -11,14 +11,15 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, Unpac
 import numpy as np
 
 from analogical._checks import check_choice
-from analogical._types import CodedRows, Codes, Floats, Ints, Note, code_type, merge_bins
-from analogical.columns.binning import NUMBERS_OF_BINS
-from analogical.columns.encode import EncodedTable, encode_features, encode_table
+from analogical._types import Codes, Floats, Ints, Note
+from analogical.columns.binning import NUMBERS_OF_BINS, merge_bins
+from analogical.columns.columns import code_type
+from analogical.columns.encode import EncodedTable, encode_table
+from analogical.columns.frames import is_outside
 from analogical.columns.rules import ColumnOptions, Rules, asked_of, rules_of, written_call
-from analogical.count.contexts import Contexts, Stack, contexts_of_cells
-from analogical.count.counts import PairCounts
+from analogical.count.contexts import Contexts, PairCounts, Stack, contexts_of_cells
 from analogical.count.given import RowContexts, count_given, count_one
-from analogical.count.groups import collapse_rows, evenly, first_rows, merge_rows
+from analogical.count.groups import CodedRows, collapse_rows, evenly, first_rows, merge_rows
 from analogical.count.listing import ListedRows
 from analogical.count.pairs import count_pairs, find_contexts
 from analogical.count.threads import n_threads_for
@@ -37,21 +38,8 @@ from analogical.estimate.repeats import count_copies, find_unit
 from analogical.estimate.sizes import EffectSums, Size, class_scores, measure_size_of_groups, measure_sizes
 from analogical.estimate.tests import Scores, Tested, p_values_of, ranks_of, test_stack
 from analogical.explain import Explanation, GivenColumns
-from analogical.outside import encode_outside, is_outside
+from analogical.outside import encode_outside
 from analogical.search import COPY, Decider, Voting
-
-__all__ = [
-    "Asked",
-    "Duplicates",
-    "Given",
-    "GivenColumns",
-    "Source",
-    "SourceColumn",
-    "Study",
-    "asked_about",
-    "check_given",
-    "study_of",
-]
 
 Duplicates = Literal["count", "once"]
 Given: TypeAlias = Literal["auto", "all"] | Sequence[Any]
@@ -486,7 +474,7 @@ class Study:
 
     def ranks(self, feature: int) -> Floats | None:
         """The rank of each bin of a number; None for categories."""
-        if self.table.columns[feature].treatment == "categories":
+        if self.table.columns[feature].edges is None:
             return None
         return self._ranks_of(feature, self.value_sizes(feature))
 
@@ -682,11 +670,10 @@ def _encode(
     X: Any, y: Any, rules: Rules, keep: Sequence[Any], duplicates: Duplicates, needs_label: bool
 ) -> EncodedTable:
     """A table in memory or elsewhere as codes; features in ``keep`` are never set aside as ids."""
+    options: Any = {"keep": keep, "needs_label": needs_label, "watch": predicted_by_cut}
     if is_outside(X):
-        return encode_outside(
-            X, y, rules, keep=keep, duplicates=duplicates, needs_label=needs_label, watch=predicted_by_cut
-        )
-    return encode_table(X, y, rules, keep=keep, watch=predicted_by_cut) if needs_label else encode_features(X, rules)
+        return encode_outside(X, y, rules, duplicates=duplicates, **options)
+    return encode_table(X, y, rules, **options)
 
 
 def study_of(

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from naive import naive_bin, naive_quantile_edges
 
 from analogical import InputError, relevance
-from analogical._types import merge_bins
-from analogical.columns.binning import BinRule, bin_values, check_bins, name_bins
+from analogical.columns.binning import BinRule, bin_values, check_bins, merge_bins, name_bins
 from analogical.columns.columns import MISSING, encode_objects
 from analogical.columns.encode import encode_table
 from analogical.columns.rules import Rules
@@ -159,7 +158,7 @@ def test_widths_of_a_span_beyond_the_type(cells, edge):
 def test_own_edges_begin_bins(library):
     cells = [k / 4 for k in range(40)]
     column = encoded(cells, {"f": [2, 5.5]}, library=library)
-    assert (column.treatment, column.edges) == ("bins", (2, 5.5))
+    assert column.edges == (2, 5.5)
     assert list(column.values) == ["0 to 1.75", "2 to 5.25", "5.5 to 9.75"]
     unused = encoded(cells, {"f": [-5, 4, 100]}, library=library)
     assert len(unused.values) == 2

@@ -132,7 +132,7 @@ def test_time_stamps_that_are_distinct_in_every_row_are_binned_and_have_parts():
     night = [stamp.hour < 6 for stamp in stamps]
     table = encode_table(frame(at=stamps), night)
     assert table.names == ("day", "x", "at", "day.month", "day.weekday", "at.weekday", "at.hour")
-    assert table.columns[2].treatment == "bins"
+    assert table.columns[2].edges is not None
     assert not [note for note in table.notes if note.kind == "set-aside"]
     assert relevance(frame(at=stamps), night).ranking()[0] == "at.hour"
     late = [stamp > datetime(2021, 3, 20) for stamp in stamps]
@@ -146,7 +146,7 @@ def test_time_stamps_that_are_distinct_in_every_row_are_binned_and_have_parts():
 
 def test_hours_are_numbers_in_bins_and_others_are_categories():
     table = encode_table(pl.DataFrame({"at": TIMES}), WEEKEND, Rules(features=["at"]))
-    assert [column.treatment for column in table.columns] == ["bins", "categories", "categories", "bins"]
+    assert [column.edges is None for column in table.columns] == [False, True, True, False]
     assert table.n_values.tolist() == [5, 12, 7, 5]
     assert sorted(table.fine) == [0, 3]
     plain = encode_table(pl.DataFrame({"at": TIMES}), WEEKEND, Rules(features=["at.hour"], bins=None))

@@ -12,7 +12,7 @@ from saying import all_said
 
 from analogical import InputError, audit, compare, evidence, redundancies, relevance, transitions
 from analogical._types import Note
-from analogical.columns.encode import encode_features, encode_table
+from analogical.columns.encode import encode_table
 from analogical.columns.rules import Rules
 
 COLUMNS = {
@@ -218,7 +218,7 @@ def test_features_are_found_by_name_position_and_given_name():
 
 
 def test_features_alone_are_encoded_without_a_label():
-    table = encode_features(pd.DataFrame(COLUMNS), Rules(weights="n"))
+    table = encode_table(pd.DataFrame(COLUMNS), None, Rules(weights="n"), needs_label=False)
     assert table.names == ("a", "b", "y")
     assert table.labels is table.label_meaning is None
     assert (table.coded.labels.tolist(), table.coded.n_labels) == ([0] * len(table.codes), 1)

@@ -8,8 +8,7 @@ from conftest import coded, random_table
 from context_tables import tables_of
 from naive import naive_context_tables, naive_profile
 
-from analogical.count.contexts import Contexts
-from analogical.count.counts import RowProfile
+from analogical.count.contexts import Contexts, RowProfile
 from analogical.count.pairs import count_pairs, find_contexts
 
 CONTEXT_CONSTANTS = {
@@ -176,7 +175,6 @@ def test_cells_know_their_context_value_and_label():
     assert found.value_sizes.tolist() == [3, 3, 2, 2]
     assert found.label_sizes.tolist() == [2, 2, 2, 1]
     assert found.value_parts.sizes.tolist() == [3, 2]
-    assert found.label_parts.sizes.tolist() == [2, 2, 1]
     assert found.pairs.tolist() == [2, 2, 3, 3]
     assert found.changed.tolist() == [2, 1, 2, 3]
 

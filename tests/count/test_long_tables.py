@@ -5,8 +5,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from analogical._types import CodedRows
 from analogical.count import pairs
+from analogical.count.groups import CodedRows
 from analogical.count.pairs import count_pairs
 
 

@@ -197,7 +197,7 @@ def test_ctrl_c_stops_the_work(n_jobs):
         import signal
         import numpy as np
         signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it may be ignored
-        from analogical._types import CodedRows
+        from analogical.count.groups import CodedRows
         from analogical.count.pairs import count_pairs
         codes = np.random.default_rng(0).integers(0, 3, (500_000, 18), dtype=np.uint8)
         rows = CodedRows(codes, codes[:, 0] & 1, np.full(18, 3), 2)

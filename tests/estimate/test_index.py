@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from analogical.count.counts import PairCounts
+from analogical.count.contexts import PairCounts
 from analogical.estimate.status import ari_of, paper_status_of, score_pairs
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive import naive_counts, naive_jackknife, naive_kish, naive_pair_variance, naive_share
 
-from analogical.count.counts import RowProfile
+from analogical.count.contexts import RowProfile
 from analogical.count.pairs import find_contexts
 from analogical.estimate.sizes import (
     corrected_variance,

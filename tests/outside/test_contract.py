@@ -18,7 +18,7 @@ from analogical import (
     select,
     transitions,
 )
-from analogical._types import same
+from analogical._results import same
 from analogical.outside import encoding
 
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # by Ibis

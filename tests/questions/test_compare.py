@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from analogical import InputError, MissingDependencyError, Study, compare, load_table, relevance
-from analogical._types import CodedRows
+from analogical.count.groups import CodedRows
 from analogical.paper import sample
 from analogical.questions import compare as _comparison
 from analogical.questions import relevance as _relevance

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from naive import naive_near_copies, naive_redundancies
 
 from analogical import InputError, redundancies, relevance
-from analogical._types import CodedRows, Note
+from analogical._types import Note
+from analogical.count.groups import CodedRows
 from analogical.estimate import dependencies
 
 

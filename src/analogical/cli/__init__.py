@@ -26,8 +26,6 @@ COMMANDS = {
     "tables": "List the built-in tables, which can be named in place of a file.",
 }
 """The commands with the sentence about each in the list of commands."""
-FILES = dict.fromkeys(("reproduce", "generate", "tables"), "paper")
-"""The files of commands that are not in ``verbs.py``."""
 
 
 def main() -> None:
@@ -113,7 +111,8 @@ def app_with(names: Iterable[str], *, for_help: bool = False) -> "typer.Typer":
         if for_help:
             app.command(name, help=COMMANDS[name])(lambda: None)
         else:
-            file = import_module(f"analogical.cli.{FILES.get(name, 'verbs')}")
+            is_papers = name in ("reproduce", "generate", "tables")
+            file = import_module(f"analogical.cli.{'paper' if is_papers else 'verbs'}")
             app.command(short_help=COMMANDS[name])(getattr(file, name))
     return app
 

@@ -171,7 +171,7 @@ class Reading:
         file_notes: tuple[Note, ...] = ()
         own_label = None
         try:
-            is_built_in = file in table_names() and not Path(file).exists()
+            is_built_in = not Path(file).exists() and file in table_names()
         except OSError:  # no name of a file
             is_built_in = False
         if is_built_in:
@@ -194,7 +194,8 @@ class Reading:
         first, last = columns[0], columns[-1]
         label = self.label or own_label or last
         if not self.label and own_label is None:
-            is_first_likely = first.lower() in LABELS and last.lower() not in LABELS
+            likely = ("class", "label", "target", "y", "outcome")
+            is_first_likely = first.lower() in likely and last.lower() not in likely
             notes.append(
                 f"label: the last column, {last!r} (override with --label"
                 f"{f'; is it {first!r}, the first column?' if is_first_likely else ''})"
@@ -210,10 +211,6 @@ class Reading:
         about += sum_up_notes(file_notes)
         typed = cast("ColumnOptions", options)
         return Source(title, frame, columns, label, typed, tuple(notes), tuple(about), warnings_of(file_notes))
-
-
-LABELS = ("class", "label", "target", "y", "outcome")
-"""Names by which a first column is recognised as the likely label."""
 
 
 def _open(

@@ -7,15 +7,14 @@ from typing import Annotated
 import typer
 
 from analogical._checks import check_whole
+from analogical._progress import stop_clock
 from analogical.cli.options import Quiet, Seed
-from analogical.cli.streams import be_quiet, say_notes, shows_progress, start_output
+from analogical.cli.streams import be_quiet, say_notes, shows_progress
 from analogical.cli.writing import print_line, show_table, write_csv
 from analogical.datasets import load_table, table_names
 from analogical.paper.functions import FUNCTIONS, sample
 from analogical.show.views import Cell, number_column, tabulate, text_column
 from analogical.show.words import shown
-
-__all__ = ["generate", "reproduce", "tables"]
 
 
 def reproduce(
@@ -73,7 +72,7 @@ def reproduce(
         say_notes([f"downloaded {name}.csv to {folder}" for name in download_datasets(folder)])
     if n_jobs not in (0, 1):
         _start_processes(n_jobs)
-    start_output()
+    stop_clock()
     slow = ("mushroom", "primary-tumor-class", "monks-2-rule", "monks-3-rule", "relieff")
     plan = Plan(
         repetitions=repetitions if repetitions is not None else 3 if quick else 10,

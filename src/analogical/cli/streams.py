@@ -13,9 +13,6 @@ from analogical._progress import end_line, start_clock, stop_clock
 from analogical.errors import InputError
 from analogical.show.words import quoted, shown
 
-SUBSTITUTES = {"→": "->", "…": "...", "–": "-", "•": "*", "±": "+-", "χ": "chi", "²": "^2", "×": "x"}
-"""Replacements for characters of our own texts that a stream cannot encode."""
-
 
 class _Talk:
     """Whether notes and progress are kept off stderr; errors are always written."""
@@ -27,8 +24,9 @@ def _substitute(error: UnicodeError) -> tuple[str | bytes, int]:
     """Error handler of streams: a character that cannot be encoded is replaced or escaped."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    if error.object[error.start] in SUBSTITUTES:
-        return SUBSTITUTES[error.object[error.start]], error.start + 1
+    own = {"→": "->", "…": "...", "–": "-", "•": "*", "±": "+-", "χ": "chi", "²": "^2", "×": "x"}  # of our texts
+    if error.object[error.start] in own:
+        return own[error.object[error.start]], error.start + 1
     first = UnicodeEncodeError(error.encoding, error.object, error.start, error.start + 1, error.reason)
     return codecs.backslashreplace_errors(first)
 
@@ -40,10 +38,7 @@ codecs.register_error("analogical", _substitute)
 def guarded_streams() -> Iterator[None]:
     """Prepare the standard streams for any text, and show elapsed seconds until the output starts.
 
-    Raises
-    ------
-    InputError
-        If stdout is closed or cannot be written; a closed pipe is not an error.
+    A closed pipe is not an error.
     """
     plain_warnings, _Talk.is_quiet = warnings.formatwarning, False
     sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())  # closed: the same as empty
@@ -96,11 +91,6 @@ def say_notes(notes: Iterable[str]) -> None:
     if not _Talk.is_quiet:
         for note in notes:
             say(note)
-
-
-def start_output() -> None:
-    """Stop showing elapsed seconds; called before anything is written to stdout."""
-    stop_clock()
 
 
 def say(sentence: object) -> None:

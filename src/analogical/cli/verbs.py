@@ -14,8 +14,9 @@ import typer
 
 import analogical
 from analogical._checks import check_whole
+from analogical._progress import stop_clock
 from analogical.cli.options import Confidence, GivenOption, Limit, Seed, Source, reads_table, split_names
-from analogical.cli.streams import say_notes, shows_progress, start_output
+from analogical.cli.streams import say_notes, shows_progress
 from analogical.cli.writing import Output
 from analogical.errors import InputError
 from analogical.show.views import view_of
@@ -318,7 +319,7 @@ def report(
         result, source=source.title, reading=source.notes, command=shlex.join(["analogical", *sys.argv[1:]])
     )
     result.save(target)
-    start_output()
+    stop_clock()
     say_notes(source.notes)
     say_notes([f"written to {target} ({target.stat().st_size / 1000:,.0f} kB)"])
 

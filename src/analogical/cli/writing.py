@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from analogical._progress import stop_clock
 from analogical._results import Result
-from analogical.cli.streams import say_notes, start_output, writable
+from analogical.cli.streams import say_notes, writable
 from analogical.errors import InputError
 from analogical.show.views import EIGHTHS, Table, Tone, View, fit_table, view_of
 from analogical.show.words import shown, wrap_sentence
@@ -32,8 +33,6 @@ STYLES: dict[Tone, str] = {
     "muted": "dim",
     "accent": "blue",
 }
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""A spreadsheet reads text that starts with one of these as a formula (OWASP, CSV injection)."""
 
 
 @dataclass(frozen=True)
@@ -184,7 +183,7 @@ def _console() -> "Console":
     """The terminal, or 80 columns; the variable COLUMNS comes first, and 20 are the least."""
     from rich.console import Console
 
-    start_output()
+    stop_clock()
     return Console(highlight=False, width=max(20, shutil.get_terminal_size((80, 24)).columns))
 
 
@@ -193,7 +192,7 @@ def _console() -> "Console":
 
 def _write_json(content: dict[str, Any]) -> None:
     """One JSON object on stdout; control characters and those that cannot be encoded are escaped."""
-    start_output()
+    stop_clock()
     text = json.dumps(content, indent=2, ensure_ascii=False)
     sys.stdout.write(re.sub(r"[^\x20-\x7e\n]", _json_character, text))
     sys.stdout.write("\n")
@@ -229,7 +228,7 @@ def _write_records(result: Result, *, top: int | None, csv_safe: bool) -> None:
 
 def write_csv(header: Iterable[str], rows: Iterable[Sequence[Any]]) -> None:
     """CSV on stdout: text unchanged for files and pipes, without control characters on terminals."""
-    start_output()
+    stop_clock()
     if sys.stdout.isatty():
         rows = ([shown(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
     writer = csv.writer(sys.stdout, lineterminator="\n")
@@ -238,8 +237,8 @@ def write_csv(header: Iterable[str], rows: Iterable[Sequence[Any]]) -> None:
 
 
 def _is_formula(text: str) -> bool:
-    """Whether a spreadsheet may read a text as a formula; a signed number is not one."""
-    if not text.startswith(FORMULA_STARTS):
+    """Whether a spreadsheet may read a text as a formula (OWASP, CSV injection); a signed number is not one."""
+    if not text.startswith(("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")):
         return False
     try:
         float(text)

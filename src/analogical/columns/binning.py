@@ -127,6 +127,15 @@ def _divide(sizes: Ints, n_parts: int, first: int) -> list[int]:
     return starts
 
 
+def merge_bins(sizes: Ints, n_bins: int, has_missing: bool) -> NDArray[np.uint8]:
+    """For each fine bin, its bin among about ``n_bins`` of equally many rows; missing cells have the last one."""
+    numbers = sizes[:-1] if has_missing else sizes
+    twice_middle = 2 * np.cumsum(numbers) - numbers
+    places = np.minimum(twice_middle * n_bins // max(2 * int(numbers.sum()), 1), n_bins - 1)
+    merged = np.unique(places, return_inverse=True)[1]
+    return (np.append(merged, merged.max() + 1) if has_missing else merged).astype(np.uint8)
+
+
 def _width_edges(ordered: Sequence[Any] | NDArray[Any], n_bins: int, what: str) -> NDArray[Any]:
     """Edges that divide the range of the values into equal parts."""
     if not len(ordered):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._checks import brief
-from analogical._types import Bools, Codes, Ints, Positions, code_type
+from analogical._types import Bools, Codes, Ints, Positions
 from analogical.errors import InputError
 
 MISSING = -1
@@ -34,6 +34,11 @@ NO_CODES = np.zeros(0, np.uint8)
 
 Kind = Literal["category", "whole", "real", "time"]
 """What the values of a column are: categories, whole numbers, other numbers and durations, or dates and times."""
+
+
+def code_type(n_values: int) -> np.dtype[Any]:
+    """The smallest unsigned type for this many codes."""
+    return np.min_scalar_type(max(n_values - 1, 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,12 +281,6 @@ def dense_codes(X: NDArray[Any]) -> tuple[Codes, list[Sequence[int]]]:
 
     ``values[i][codes[r, i]] == X[r, i]``, and every value of column i occurs. ``codes`` is ``X`` itself if it is
     unsigned, of at most 32 bits and dense already.
-
-    Examples
-    --------
-    >>> codes, values = dense_codes(np.array([[-5, 0], [7, 1], [-5, 1]]))
-    >>> codes.tolist(), values
-    ([[0, 0], [1, 1], [0, 1]], [[-5, 7], range(0, 2)])
     """
     lowest, highest = _extremes(X, np.minimum).tolist(), _extremes(X, np.maximum).tolist()
     values = [_values(X[:, i], low, high) for i, (low, high) in enumerate(zip(lowest, highest, strict=True))]

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._checks import brief, is_whole, listing
-from analogical._types import CodedRows, Codes, Ints, Note, Positions, RawCells, Scale, code_type
-from analogical.columns.columns import MISSING, Column, Kind, dense_codes, plain
+from analogical._types import Codes, Ints, Note, Positions, RawCells, Scale
+from analogical.columns.columns import MISSING, Column, Kind, code_type, dense_codes, plain
 from analogical.columns.frames import Table, encode_cells, name_of, read_table
 from analogical.columns.roles import Chosen, Names, Roles, choose_columns, read_roles
 from analogical.columns.rules import FEW_GROUPS, Rules, looks_like_group
 from analogical.columns.treating import ColumnMeaning, Feature, Spellings, note_spellings, parts_of, treat_column
+from analogical.count.groups import CodedRows
 from analogical.errors import InputError
 
 LOOKED_ROWS, LOOKED_CELLS, LOOKED_UNITS = 20_000, 20_000_000, 100
@@ -75,14 +76,6 @@ class EncodedTable:
         return np.array([len(column.values) for column in self.columns], dtype=np.int64)
 
     @cached_property
-    def n_bins(self) -> Ints | None:
-        """Number of bins of every feature, without the code of missing cells; 0 for categories, None if all are."""
-        if all(column.treatment == "categories" for column in self.columns):
-            return None
-        sizes = [len(c.values) - (c.n_missing > 0) if c.treatment == "bins" else 0 for c in self.columns]
-        return np.array(sizes, dtype=np.int64)
-
-    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the features."""
         return tuple(column.name for column in self.columns)
@@ -96,11 +89,6 @@ class EncodedTable:
     def backend(self) -> str | None:
         """Name of the dataframe library of the user's table, for results in the same one."""
         return None if self.frame is None else self.frame.backend
-
-    @property
-    def is_weighted(self) -> bool:
-        """Whether rows have weights."""
-        return self.weights is not None
 
     @cached_property
     def n_groups(self) -> int | None:
@@ -209,6 +197,7 @@ def encode_table(
     equals a column of ``X`` (same name, same groups of rows) is removed from the features too, with a note. ``keep``
     are features that the user asked about, which are never set aside as ids. ``watch`` is called with the ranks of
     every number that is binned (-1 for missing cells), the labels and the weights; what it finds is kept in the table.
+    Without ``needs_label``, there may be no label, and all features may be constant.
     """
     if needs_label and y is None:
         raise InputError("The label y is missing (None); give one label per row, or a column name.")
@@ -242,11 +231,6 @@ def encode_table(
             " be compared; look at the filter applied before, or give columns that vary."
         )
     return encoded
-
-
-def encode_features(X: Any, rules: Rules | None = None) -> EncodedTable:
-    """Encode a table without a label; all of its features may be constant."""
-    return encode_table(X, None, rules, needs_label=False)
 
 
 @dataclass
@@ -397,19 +381,13 @@ class _Encoder:
                 f"{name!r} ({n:,} of {self.n_rows:,} rows, first in row {first})"
                 for name, (n, first) in missing.items()
             ]
-            raise InputError(
-                f"Missing values (NaN or None) in {listing(columns)}; count them as a separate value with"
-                ' missing="value", or leave out their rows with missing="drop" (--missing drop).'
-            )
+            raise missing_cells(columns)
         if self.rules.missing == "value":
             self.notes.append(Note("missing-value", tuple(missing), tuple(n for n, _ in missing.values())))
             return
         n_left = int(complete.sum())
         if not n_left:
-            raise InputError(
-                'Every row has a missing value, so missing="drop" leaves none; leave out the columns that are mostly'
-                ' empty, or use missing="value".'
-            )
+            raise no_complete_row()
         self.notes.append(Note("missing-dropped", tuple(missing), (self.n_rows - n_left, self.n_rows)))
         self.rows[np.flatnonzero(self.rows)[~complete]] = False
         self.weights = None if self.weights is None else self.weights[complete]
@@ -477,6 +455,22 @@ class _Encoder:
                 matrix[:, place] = feature.codes
                 feature.codes = matrix[:, place]  # frees the column's own codes
         return matrix
+
+
+def missing_cells(columns: Sequence[str]) -> InputError:
+    """Error for columns with missing cells, where these are not allowed."""
+    return InputError(
+        f"Missing values (NaN or None) in {listing(columns)}; count them as a separate value with"
+        ' missing="value", or leave out their rows with missing="drop" (--missing drop).'
+    )
+
+
+def no_complete_row() -> InputError:
+    """Error for a table that has no row left without its rows with missing cells."""
+    return InputError(
+        'Every row has a missing value, so missing="drop" leaves none; leave out the columns that are mostly empty, or'
+        ' use missing="value".'
+    )
 
 
 def refuse_single_class(labels: Column, label: str, n_rows: int, n_before: int = 1, n_left_out: int = 0) -> None:

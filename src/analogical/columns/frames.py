@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._checks import brief, listing
-from analogical._types import Note, code_type
+from analogical._types import Note
 from analogical.columns.columns import (
     MISSING,
     Column,
     Kind,
+    code_type,
     compact,
     encode_array,
     encode_objects,
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
 
+ENGINES = {"polars": "Polars", "duckdb": "DuckDB", "pyspark": "Spark", "ibis": "Ibis", "sqlframe": "SQLFrame"}
+"""Libraries whose lazy frames are read by ``outside/``, by their package."""
 FAR_DATES = (
     "The {what} has dates outside of the years 1 to 9999, or durations of more than 999,999,999 days; leave the column"
     " out, or make them missing."
@@ -228,6 +231,12 @@ def _index_of(native: Any) -> Any:
     return index if hasattr(index, "take") and hasattr(index, "is_unique") else None
 
 
+def is_outside(X: Any) -> bool:
+    """Whether a table is not in this process, found without importing a library."""
+    package = type(X).__module__.partition(".")[0].lstrip("_")
+    return type(X).__name__ == "LazyFrame" if package in ("polars", "narwhals") else package in ENGINES
+
+
 def is_frame(X: Any) -> bool:
     """Whether X is a dataframe of a supported library."""
     import narwhals.stable.v2 as nw
@@ -321,7 +330,7 @@ def encode_series(series: "nw.Series[Any]", what: str) -> Column:
 
     dtype = series.dtype
     if dtype.is_nested() or dtype == nw.Binary:
-        raise _not_a_value(what, dtype)
+        raise not_a_value(what, dtype)
     if (_fits_numpy(dtype) or dtype == nw.Boolean) and series.null_count() == 0:
         cells = series.to_numpy()
         if cells.dtype.kind in "iub":
@@ -343,7 +352,8 @@ def encode_series(series: "nw.Series[Any]", what: str) -> Column:
     return replace(column, kind=kind)
 
 
-def _not_a_value(what: str, dtype: Any) -> InputError:
+def not_a_value(what: str, dtype: Any) -> InputError:
+    """Error for a column whose cells are not one value each."""
     return InputError(
         f"The {what} has the type {dtype}, which is not one value per row; leave the column out, or split it into one"
         " column for each part."
@@ -359,7 +369,7 @@ def _encode_pandas(series: Any, what: str, *, has_codes: bool) -> Column:
     if has_codes:
         return compact(series.cat.codes.to_numpy(), series.cat.categories)
     if getattr(series.dtype, "kind", "") == "c":
-        raise _not_a_value(what, series.dtype)
+        raise not_a_value(what, series.dtype)
     if series.dtype == object:
         return encode_objects(series.tolist(), what)
     codes, values = series.factorize()
@@ -412,7 +422,7 @@ def _encode_arrow(cells: Any, what: str) -> Column:
         return _encode_arrow(pa.chunked_array([pc.run_end_decode(chunk) for chunk in cells.chunks]), what)
     binary = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view)
     if pa.types.is_nested(kind) or any(is_kind(kind) for is_kind in binary):
-        raise _not_a_value(what, kind)
+        raise not_a_value(what, kind)
     if pa.types.is_null(kind):
         return Column(np.full(len(cells), MISSING), [])
     if pa.types.is_float16(kind):

@@ -15,15 +15,13 @@ from typing import Any
 import numpy as np
 
 from analogical._checks import brief, listing
-from analogical._types import Floats, Ints, Note, Positions, Scale, merge_bins
-from analogical.columns.binning import BinRule, bin_values, name_bins
+from analogical._types import Floats, Ints, Note, Positions, Scale
+from analogical.columns.binning import BinRule, bin_values, merge_bins, name_bins
 from analogical.columns.columns import MISSING, Column, compact, plain
 from analogical.columns.frames import encode_cells, ordered_categories
 from analogical.columns.rules import NEARLY_ALL, Rules
 from analogical.columns.treating import Spellings, as_times, merge_spellings, note_spellings
 from analogical.errors import InputError
-
-__all__ = ["Labels", "encode_label", "merged_spellings"]
 
 FEW_ROWS, MANY_CODES = 20_000, 256
 """In tables with more rows, a label with more distinct numbers has this many codes, each for the mean of about equally

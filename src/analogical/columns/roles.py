@@ -15,7 +15,7 @@ from analogical.columns.frames import Table, align, as_series, encode_cells, is_
 from analogical.columns.labels import Labels, encode_label, merged_spellings
 from analogical.columns.rules import NEARLY_ALL, Rules, counts_rows
 from analogical.columns.treating import PARTS
-from analogical.count.counts import refuse_too_many_rows
+from analogical.count.contexts import refuse_too_many_rows
 from analogical.errors import InputError
 
 What = Literal["label", "weights", "groups"]

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from analogical.errors import InputError
 
 PARTS = {"month": 730, "weekday": 14, "hour": 2}
 """Parts of dates, with the days that dates must span, two cycles: within one, a part only repeats the bins of time."""
-WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 Spellings: TypeAlias = Mapping[str, Sequence[tuple[str, ...]]]
 """Values of a column that are one, the most frequent first: "folded" are merged, "may-fold" could be."""
@@ -40,11 +39,6 @@ class ColumnMeaning:
     """Number of missing cells, which have the last code."""
     fine_ends: tuple[tuple[Any, Any], ...] = ()
     """The lowest and the highest number of each of the finer bins; empty for categories."""
-
-    @property
-    def treatment(self) -> Literal["categories", "bins"]:
-        """Whether every distinct value is a category, or numbers and dates were binned."""
-        return "categories" if self.edges is None else "bins"
 
 
 @dataclass(frozen=True)
@@ -185,6 +179,7 @@ def parts_of(dates: Column) -> dict[str, tuple[Column, Ints]]:
         "weekday": (days.astype(np.int64) + 3) % 7,  # January 1, 1970, was a Thursday
         "hour": (times - days).astype("m8[h]").astype(np.int64),
     }
+    weekdays = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
     parts = {}
     for part, n_days in PARTS.items():
         numbers, codes = np.unique(numbers_of[part], return_inverse=True)
@@ -192,7 +187,7 @@ def parts_of(dates: Column) -> dict[str, tuple[Column, Ints]]:
             is_name = part == "weekday"
             column = Column(
                 NO_CODES,
-                [WEEKDAYS[k] for k in numbers] if is_name else numbers.tolist(),
+                [weekdays[k] for k in numbers] if is_name else numbers.tolist(),
                 "category" if is_name else "whole",
                 is_sorted=True,
                 known_sizes=np.bincount(codes, dates.sizes).astype(np.int64),

@@ -1,4 +1,4 @@
-"""The contexts of a feature: how many rows of each context have each value and label.
+"""What counting returns: pairs of each feature, and its contexts: rows of each context by value and label.
 
 Index, noise, intervals and tests of a feature depend on these counts alone. On large tables most contexts hold two or
 three rows, and many contexts have the same counts. So equal contexts can be merged, with the number of times that they
@@ -15,18 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._types import Bools, Codes, Ints, Positions
-from analogical.count.counts import RowProfile
 from analogical.count.groups import count_keys
+from analogical.errors import InputError
 
-__all__ = [
-    "ContextParts",
-    "Contexts",
-    "Stack",
-    "contexts_of_rows",
-    "contexts_of_tables",
-    "differs_from_last",
-]
-
+MAX_TOTAL = 2**31
+"""Most rows; with more, products of two sizes would not fit in int64."""
 PACKED_BITS = 62
 """Contexts that fit in this many bits are compared as one number."""
 FEW_CONTEXTS = 2**15
@@ -34,8 +27,86 @@ FEW_CONTEXTS = 2**15
 
 
 @dataclass(frozen=True)
+class PairCounts:
+    """Exact counts of pairs of rows, each row counted with its weight."""
+
+    pairs: Ints
+    """Unordered pairs of rows that differ on this feature only, for each feature."""
+    changed: Ints
+    """How many of them have different labels."""
+    n_rows: int
+    n_distinct: int
+    """Distinct feature rows, labels ignored."""
+    n_identical: int
+    """Pairs of rows that agree on every feature."""
+    n_contradictions: int
+    """How many of them have different labels."""
+
+
+@dataclass(frozen=True)
+class RowProfile:
+    """Number of rows by their number of pairs: all that intervals need to know about a feature.
+
+    ``rows[k]`` rows are in ``pairs[k]`` pairs each, ``changed[k]`` of which have different labels. Rows without pairs
+    may be left out.
+    """
+
+    pairs: Ints
+    changed: Ints
+    rows: Ints
+
+    @classmethod
+    def of(cls, pairs: Ints, changed: Ints, rows: Ints) -> "RowProfile":
+        """Merge equal entries, and drop entries without rows."""
+        if not len(pairs):
+            return cls(pairs, changed, rows)
+        base = int(changed.max()) + 1
+        keys = pairs * base + changed  # below 2**62: at most 2**31 of each
+        known, totals = count_keys(keys, int(keys.max()) + 1, rows)
+        return cls(known // base, known % base, totals)
+
+    @cached_property
+    def n_pairs(self) -> int:
+        """Number of pairs."""
+        return int((self.pairs * self.rows).sum()) // 2
+
+    @cached_property
+    def n_changed(self) -> int:
+        """Number of pairs whose labels differ."""
+        return int((self.changed * self.rows).sum()) // 2
+
+    @cached_property
+    def n_effective(self) -> float:
+        """Kish's effective number of pairs, 2 P^2 / sum of d^2 with d the pairs of each row.
+
+        P if no row is in two pairs; small if one row is in most pairs.
+        """
+        squares = float((self.rows * self.pairs.astype(np.float64) ** 2).sum())
+        return 2.0 * float(self.n_pairs) ** 2 / squares if squares else 0.0
+
+    @property
+    def n_paired_rows(self) -> int:
+        """Number of rows with at least one pair."""
+        return int(self.rows[self.pairs > 0].sum())
+
+
+def pairs_within(sizes: Ints) -> int:
+    """Number of pairs of rows within groups of these sizes; exact for at most 2**31 rows."""
+    return int((sizes * (sizes - 1) // 2).sum())
+
+
+def refuse_too_many_rows(total: float) -> None:
+    """Refuse more rows than can have their pairs counted in int64."""
+    if total > MAX_TOTAL:
+        raise InputError(
+            f"The table stands for {total:,.0f} rows; pairs are counted exactly in 64 bits up to {MAX_TOTAL:,} rows:"
+            " divide the weights by a common factor, or count a sample of the rows."
+        )
+
+
+@dataclass(frozen=True)
 class ContextParts:
-    """The rows of contexts, divided into parts by value or by label; ordered by context."""
+    """The rows of contexts, divided into parts by value; ordered by context."""
 
     owner: Positions
     """Context of each part."""
@@ -93,23 +164,12 @@ class Contexts:
         return ContextParts(self.owner[self.value_starts], _sums(self.sizes, self.value_starts))
 
     @cached_property
-    def label_parts(self) -> "ContextParts":
-        """The rows of each context divided by label."""
-        return self._by_label[0]
-
-    @cached_property
     def label_sizes(self) -> Ints:
         """For each cell, rows of its context with its label and any value."""
-        parts, part_of_cell = self._by_label
-        return parts.sizes[part_of_cell]
-
-    @cached_property
-    def _by_label(self) -> tuple["ContextParts", Positions]:
-        """The parts by label, and the part of each cell."""
         n_labels = int(self.labels.max(initial=0)) + 1
         keys = self.owner * n_labels + self.labels
         known, sizes = count_keys(keys, len(self) * n_labels, self.sizes)
-        return ContextParts(known // n_labels, sizes), np.searchsorted(known, keys)
+        return sizes[np.searchsorted(known, keys)]
 
     @cached_property
     def pairs(self) -> Ints:

@@ -14,13 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import CodedRows, Codes, Floats, Ints
-from analogical.count.contexts import Stack, contexts_of_cells
-from analogical.count.counts import refuse_too_many_rows
-from analogical.count.groups import AT_ONCE, are_few, count_keys, number_groups
+from analogical._types import Codes, Floats, Ints
+from analogical.count.contexts import Stack, contexts_of_cells, refuse_too_many_rows
+from analogical.count.groups import AT_ONCE, CodedRows, are_few, count_keys, number_groups
 from analogical.count.threads import run_tasks
-
-__all__ = ["RowContexts", "count_given", "count_one", "tables_given"]
 
 ENTRIES = 2**21
 """Entries of the tables that are counted at once, to limit memory."""
@@ -88,23 +85,14 @@ class RowContexts:
 def count_given(
     rows: CodedRows, given: RowContexts, features: Sequence[int], n_threads: int
 ) -> Iterator[tuple[list[int], Stack]]:
-    """The contexts of features given the columns by which rows are divided; some features at a time.
-
-    Examples
-    --------
-    >>> codes = np.array([[0, 0], [1, 0], [0, 1], [0, 1]], dtype=np.uint8)
-    >>> rows = CodedRows(codes, np.array([0, 1, 1, 0], dtype=np.uint8), n_values=np.array([2, 2]), n_labels=2)
-    >>> ((features, stack),) = count_given(rows, RowContexts.by(rows, [1]), [0], 1)
-    >>> features, stack.contexts.sizes.tolist(), stack.given.tolist()
-    ([0], [1, 1], [[0]])
-    """
-    refuse_too_many_rows(len(rows.codes) if rows.weights is None else float(rows.weights.sum(dtype=np.float64)))
+    """The contexts of features given the columns by which rows are divided; some features at a time."""
     for block in _blocks(rows, given, features):
         yield block, _stacked(rows, given, block, n_threads)
 
 
 def _stacked(rows: CodedRows, given: RowContexts, block: list[int], n_threads: int) -> Stack:
     """The contexts of a block of features."""
+    refuse_too_many_rows(len(rows.codes) if rows.weights is None else float(rows.weights.sum(dtype=np.float64)))
     n_values = int(rows.n_values[block[0]])
     size = len(given) * n_values * rows.n_labels
     if are_few(size, len(rows.codes)):
@@ -133,9 +121,7 @@ def tables_given(rows: CodedRows, given: RowContexts, features: Iterable[int]) -
 def count_one(rows: CodedRows, columns: Sequence[int], feature: int, given: Sequence[int]) -> Stack:
     """The contexts of one feature given some columns; ``columns`` are the columns of the rows."""
     place = {column: k for k, column in enumerate(columns)}
-    contexts = RowContexts.by(rows, (place[column] for column in given))
-    ((_, stack),) = count_given(rows, contexts, [place[feature]], 1)
-    return stack
+    return _stacked(rows, RowContexts.by(rows, (place[column] for column in given)), [place[feature]], 1)
 
 
 def _blocks(rows: CodedRows, given: RowContexts, features: Iterable[int]) -> Iterator[list[int]]:
@@ -150,7 +136,7 @@ def _blocks(rows: CodedRows, given: RowContexts, features: Iterable[int]) -> Ite
 
 
 def _tables(rows: CodedRows, given: RowContexts, block: list[int], n_threads: int) -> Ints:
-    """Counts of shape (features, contexts, values, labels)."""
+    """Counts of shape (features, contexts, values, labels): rows by context, code and label, column by column."""
     n_rows, n_values, n_labels = len(rows.codes), int(rows.n_values[block[0]]), rows.n_labels
     size = len(given) * n_values * n_labels
     n_columns = min(max(AT_ONCE // n_rows, 1), len(block))
@@ -166,24 +152,18 @@ def _tables(rows: CodedRows, given: RowContexts, block: list[int], n_threads: in
             weights = None if rows.weights is None else rows.weights[some]
             for first in range(0, len(block), n_columns):
                 codes = rows.codes[some][:, block[first : first + n_columns]]
-                tables[part, first : first + n_columns] += _count(keys, codes, n_labels, weights, size)
+                places = np.multiply(codes, n_labels, dtype=np.int64)  # has the memory order of the codes
+                places += keys[:, None]
+                if n_columns > 1:
+                    places += np.arange(0, codes.shape[1] * size, size)
+                often: Floats | None = None
+                if weights is not None:
+                    often = np.empty_like(places, np.float64)
+                    often[...] = weights[:, None]
+                    often = often.ravel(order="K")  # sums of weights are below 2**53
+                found = np.bincount(places.ravel(order="K"), often, minlength=codes.shape[1] * size)
+                tables[part, first : first + n_columns] += found.astype(np.int64, copy=False).reshape(-1, size)
 
     run_tasks([partial(count, part) for part in range(n_parts)], n_parts)
     counts = tables[0] if n_parts == 1 else np.asarray(tables.sum(axis=0))
     return counts.reshape(len(block), len(given), n_values, n_labels)
-
-
-def _count(keys: Ints, codes: Codes, n_labels: int, weights: Ints | None, size: int) -> Ints:
-    """For each column of codes, rows by key + code * n_labels: shape (columns, size)."""
-    n_columns = codes.shape[1]
-    places = np.multiply(codes, n_labels, dtype=np.int64)  # has the memory order of the codes, and so do the weights
-    places += keys[:, None]
-    if n_columns > 1:
-        places += np.arange(0, n_columns * size, size)
-    often: Floats | None = None
-    if weights is not None:
-        often = np.empty_like(places, np.float64)
-        often[...] = weights[:, None]
-        often = often.ravel(order="K")
-    counts = np.bincount(places.ravel(order="K"), often, minlength=n_columns * size)
-    return counts.astype(np.int64, copy=False).reshape(n_columns, size)  # sums of weights are below 2**53

@@ -1,33 +1,85 @@
-"""Codes packed into one number per row, numbers for groups of equal rows, and other operations on coded rows."""
+"""Coded rows, the input of counting: codes packed into one number per row, groups of equal rows, sizes of groups."""
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 import numpy as np
 
-from analogical._types import CodedRows, Codes, Floats, Ints, Keys, Positions
-
-__all__ = [
-    "AT_ONCE",
-    "PACKED_BITS",
-    "are_few",
-    "collapse_rows",
-    "count_cells",
-    "count_keys",
-    "equal_columns",
-    "evenly",
-    "first_rows",
-    "merge_rare",
-    "merge_rows",
-    "number_groups",
-    "pack_codes",
-]
+from analogical._types import Bools, Codes, Floats, Ints, Keys, Positions
 
 PACKED_BITS = 53
 """Codes are packed by a matrix product in float64, exact below 2**53."""
 AT_ONCE = 2**17
 """Codes or keys computed at a time: they stay in cache, and are too few for BLAS to start threads."""
+
+
+@dataclass(frozen=True)
+class CodedRows:
+    """A labelled table as integer codes, the input of counting."""
+
+    codes: Codes
+    """Shape (m, n), in any memory order; column i is below ``n_values[i]``."""
+    labels: Codes
+    """Shape (m,); below ``n_labels``."""
+    n_values: Ints
+    n_labels: int
+    weights: Ints | None = None
+    """Number of rows that each row represents, 0 or more; None means one each."""
+    has_missing: Bools | None = None
+    """Whether the last code of a feature stands for missing cells; None if no feature has any."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return int(self.codes.shape[1])
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows: the total weight."""
+        return len(self.codes) if self.weights is None else int(self.weights.sum())
+
+    def take(self, rows: Positions | Bools) -> "CodedRows":
+        """Some of the rows, with their weights."""
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, codes=self.codes[rows], labels=self.labels[rows], weights=weights)
+
+    def weights_or_ones(self) -> Ints:
+        """Number of rows that each row represents."""
+        return np.ones(len(self.codes), np.int64) if self.weights is None else self.weights
+
+    def weighted(self, weights: Ints | None) -> "CodedRows":
+        """The same rows with other weights."""
+        return replace(self, weights=weights)
+
+    def label_sizes(self) -> Ints:
+        """Rows of each label, with their weights."""
+        return _sizes(self.labels, self.weights, self.n_labels)
+
+    def value_sizes(self, feature: int) -> Ints:
+        """Rows of each value of a feature, with their weights."""
+        return _sizes(self.codes[:, feature], self.weights, int(self.n_values[feature]))
+
+    def select(self, features: Sequence[int]) -> "CodedRows":
+        """Some of the features, in the given order."""
+        chosen = list(features)
+        if len(chosen) == self.n_features and chosen == list(range(self.n_features)):
+            return self
+        codes = np.asfortranarray(self.codes[:, chosen])
+        has_missing = None if self.has_missing is None else self.has_missing[chosen]
+        return CodedRows(codes, self.labels, self.n_values[chosen], self.n_labels, self.weights, has_missing)
+
+
+def _sizes(codes: Codes, weights: Ints | None, n_codes: int) -> Ints:
+    """Rows of each code, with their weights.
+
+    Textbook: bincount; of few codes it is several times slower than comparing, because it converts them.
+    """
+    if weights is None and n_codes <= 8:
+        together = np.ascontiguousarray(codes)
+        return np.array([np.count_nonzero(together == code) for code in range(n_codes)], np.int64)
+    return np.bincount(codes, weights, minlength=n_codes).astype(np.int64)
 
 
 def pack_codes(codes: Codes, features: Sequence[int], places: Sequence[int], rows: Positions | None = None) -> Keys:

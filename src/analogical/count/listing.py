@@ -11,20 +11,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import Bools, CodedRows, Codes, Ints, Positions
+from analogical._types import Bools, Codes, Ints, Positions
 from analogical.count.contexts import Contexts, differs_from_last
 from analogical.count.given import RowContexts
-from analogical.count.groups import first_rows
+from analogical.count.groups import CodedRows, first_rows
 from analogical.errors import InputError
-
-__all__ = [
-    "MAX_LISTED",
-    "ListedRows",
-    "TransitionCounts",
-    "count_transitions",
-    "find_pairs",
-    "find_squares",
-]
 
 MAX_LISTED = 1_000_000
 """Most pairs, or kinds of pairs, that are listed: each takes about a kilobyte."""

@@ -21,13 +21,18 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import Bools, CodedRows, Codes, Ints, Positions
-from analogical.count.contexts import Contexts, contexts_of_rows, contexts_of_tables, differs_from_last
-from analogical.count.counts import PairCounts, pairs_within, refuse_too_many_rows
-from analogical.count.groups import AT_ONCE, PACKED_BITS, count_keys, pack_codes
+from analogical._types import Bools, Codes, Ints, Positions
+from analogical.count.contexts import (
+    Contexts,
+    PairCounts,
+    contexts_of_rows,
+    contexts_of_tables,
+    differs_from_last,
+    pairs_within,
+    refuse_too_many_rows,
+)
+from analogical.count.groups import AT_ONCE, PACKED_BITS, CodedRows, count_keys, pack_codes
 from analogical.count.threads import Task, n_threads_for, run_tasks
-
-__all__ = ["count_pairs", "find_contexts"]
 
 Visit: TypeAlias = Callable[[int, Contexts], None]
 """Is given the contexts of one feature."""
@@ -39,23 +44,10 @@ SPARSE_BITS = 3
 
 
 def count_pairs(rows: CodedRows, *, n_jobs: int | None = None) -> PairCounts:
-    """Pairs of rows that differ on one feature only, for every feature.
+    """Pairs of rows that differ on one feature only, for every feature; values that do not occur are allowed.
 
-    Parameters
-    ----------
-    rows : CodedRows
-        Values that do not occur are allowed.
-    n_jobs : int, optional
-        Threads, by joblib's conventions: None is 1, -1 is one per CPU. The counts do not depend on it.
-
-    Raises
-    ------
-    InputError
-        If the total weight exceeds 2**31, where the number of pairs may leave int64.
-
-    Notes
-    -----
-    Time is close to linear in rows and features; no array has more than a few entries per row.
+    ``n_jobs`` is the number of threads, by joblib's conventions; the counts do not depend on it. Time is close to
+    linear in rows and features, and no array has more than a few entries per row.
 
     Examples
     --------
@@ -81,16 +73,7 @@ def count_pairs(rows: CodedRows, *, n_jobs: int | None = None) -> PairCounts:
 def find_contexts(
     rows: CodedRows, features: Sequence[int] | None = None, *, n_jobs: int | None = None
 ) -> list[Contexts]:
-    """The contexts of each feature, or of some; no contexts for features without pairs or not asked for.
-
-    Examples
-    --------
-    >>> codes = np.array([[0, 0], [0, 1], [1, 1], [1, 1]], dtype=np.uint8)
-    >>> labels = np.array([0, 1, 1, 0], dtype=np.uint8)
-    >>> rows = CodedRows(codes, labels, n_values=np.array([2, 2]), n_labels=2)
-    >>> find_contexts(rows)[0].sizes
-    array([1, 1, 1])
-    """
+    """The contexts of each feature, or of some; no contexts for features without pairs or not asked for."""
     rows = _without_weight_zero(rows)
     wanted = range(rows.n_features) if features is None else features
     # Those asked for come first: one search for rows that agree serves neighbouring features.

@@ -20,12 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import CodedRows, Codes, Ints, Positions
+from analogical._types import Codes, Ints, Positions
 from analogical.count.given import RowContexts
-from analogical.count.groups import count_keys
+from analogical.count.groups import CodedRows, count_keys
 from analogical.errors import InputError
-
-__all__ = ["FEW_LABELS", "MAX_CELLS", "count_squares", "pair_tables"]
 
 MAX_CELLS = 2**22
 """Most entries of the tables that are made at a time."""
@@ -114,17 +112,9 @@ def _rounded_up(n_held: Ints, most: int) -> Ints:
 
 
 def count_squares(counts: Ints) -> tuple[Ints | NDArray[np.object_], Ints | NDArray[np.object_]]:
-    """Exact numbers of squares and broken squares of each context.
+    """Exact numbers of squares and broken squares of each context, from counts of :func:`pair_tables`.
 
-    Parameters
-    ----------
-    counts : ndarray of shape (contexts, values of i, values of j, labels)
-        Rows, as from :func:`pair_tables`.
-
-    Returns
-    -------
-    squares, broken : ndarray
-        One number per context: int64, or Python integers if a context has very many rows.
+    They are int64, or Python integers if a context has very many rows.
     """
     n_rows = counts.sum(axis=(1, 2, 3))
     is_large = n_rows > EXACT

@@ -9,8 +9,6 @@ from typing import Any, TypeAlias
 from analogical._checks import is_whole
 from analogical.errors import InputError
 
-__all__ = ["Task", "n_threads_for", "one_blas_thread", "run_tasks"]
-
 Task: TypeAlias = Callable[[], "list[Task] | None"]
 """Does some work, and may return further tasks."""
 

@@ -16,29 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analogical._types import CodedRows, Codes, Floats, Ints, Positions
+from analogical._types import Codes, Floats, Ints, Positions
 from analogical.count.given import RowContexts, tables_given
-from analogical.count.groups import equal_columns, number_groups
+from analogical.count.groups import CodedRows, equal_columns, number_groups
 from analogical.estimate.sizes import ROUNDING
 from analogical.estimate.status import LEVEL
-
-__all__ = [
-    "FEWEST_ROWS",
-    "NEAR",
-    "Dependencies",
-    "Determined",
-    "Near",
-    "confirmed",
-    "cut_share",
-    "entropies",
-    "explained_by_chance",
-    "find_dependencies",
-    "find_leaks",
-    "log_chance_of_constant",
-    "predicted_by_cut",
-    "remaining_entropies",
-    "remaining_entropy",
-]
 
 
 def remaining_entropy(rows: CodedRows, feature: int, other: int) -> float:

@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analogical._types import CodedRows, Floats, Ints
+from analogical._types import Floats, Ints
 from analogical.count.contexts import Contexts
+from analogical.count.groups import CodedRows
 from analogical.estimate.groups import group_p_value
 from analogical.estimate.permutations import distribution_of_contexts, hypergeometric, pearson_tail
 from analogical.estimate.sizes import (
@@ -26,22 +27,6 @@ from analogical.estimate.sizes import (
     jackknife_variance,
     t_quantile,
 )
-
-__all__ = [
-    "PairedDifference",
-    "base_rates",
-    "compared_with",
-    "contexts_of_two",
-    "crude_difference",
-    "difference_interval",
-    "exact_cmh",
-    "homogeneity",
-    "largest_context",
-    "measure_difference",
-    "measure_difference_of_groups",
-    "odds_ratio",
-    "risk_difference",
-]
 
 NORMAL = 10_000.0
 """Variance from which the sum over contexts is treated as normal; its skewness is then at most one hundredth."""

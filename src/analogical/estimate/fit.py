@@ -15,8 +15,6 @@ import numpy as np
 from analogical._types import Codes, Floats, Ints, Positions
 from analogical.count.threads import one_blas_thread
 
-__all__ = ["Left", "Term", "what_is_left"]
-
 RIDGE = 0.1
 """Penalty of a squared coefficient: hardly any; it keeps the coefficients of values with a single label finite."""
 FEWEST = 5.0

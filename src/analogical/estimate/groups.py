@@ -19,14 +19,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from analogical._types import Bools, CodedRows, Codes, Floats, Positions
+from analogical._types import Bools, Codes, Floats, Positions
 from analogical.count.contexts import Stack
 from analogical.count.given import RowContexts
+from analogical.count.groups import CodedRows
 from analogical.count.pairs import find_contexts
 from analogical.estimate.sizes import ENOUGH_GROUPS, ROUNDING
 from analogical.estimate.tests import Scores, combine, test_stack
-
-__all__ = ["group_p_value"]
 
 APART = 0.1
 """Share of the level for effects that differ between contexts. Of 30 groups of two rows, an exclusive or of 80 points

@@ -26,23 +26,13 @@ from functools import partial
 import numpy as np
 
 from analogical._progress import Progress
-from analogical._types import Bools, CodedRows, Floats, Ints, Positions
+from analogical._types import Bools, Floats, Ints, Positions
 from analogical.count.given import RowContexts
+from analogical.count.groups import CodedRows
 from analogical.count.squares import FEW_LABELS, count_squares, pair_tables
 from analogical.count.threads import one_blas_thread, run_tasks
 from analogical.estimate.sizes import t_quantile, wilson
 from analogical.estimate.status import Status, status_ranks
-
-__all__ = [
-    "SquareSums",
-    "interaction_projection",
-    "label_products",
-    "noise_index",
-    "rank_pairs",
-    "square_matrix",
-    "sum_pairs",
-    "sum_squares",
-]
 
 MAX_MATRIX = 512
 """Largest number of cells of two features for which matrices over all pairs of cells are made: time and memory. With

@@ -17,15 +17,6 @@ import numpy as np
 from analogical._types import Floats, Ints
 from analogical.estimate.sizes import ROUNDING
 
-__all__ = [
-    "Distribution",
-    "PValue",
-    "distribution_of_contexts",
-    "hypergeometric",
-    "pearson_tail",
-    "smallest_of",
-]
-
 
 @dataclass(frozen=True)
 class PValue:

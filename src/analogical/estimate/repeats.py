@@ -9,8 +9,6 @@ from analogical.count.groups import equal_columns, number_groups
 from analogical.estimate.dependencies import FEWEST_ROWS, log_chance_of_constant
 from analogical.estimate.status import LEVEL
 
-__all__ = ["count_copies", "find_unit"]
-
 
 def count_copies(cells: RawCells) -> int:
     """Rows that repeat another one in every column, if chance does not explain how often rows repeat; otherwise 0.

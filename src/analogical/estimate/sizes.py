@@ -41,33 +41,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from analogical._types import CodedRows, Floats, Ints, Positions
-from analogical.count.contexts import Contexts, Stack
-from analogical.count.counts import RowProfile
+from analogical._types import Floats, Ints, Positions
+from analogical.count.contexts import Contexts, RowProfile, Stack
 from analogical.count.given import RowContexts
-from analogical.count.groups import merge_rare
-
-__all__ = [
-    "ENOUGH_GROUPS",
-    "ROUNDING",
-    "CommonDifference",
-    "EffectSums",
-    "Size",
-    "ValueDifference",
-    "class_scores",
-    "common_difference_of_groups",
-    "corrected_variance",
-    "diagonals",
-    "effect_interval",
-    "jackknife_variance",
-    "measure_size_of_groups",
-    "measure_sizes",
-    "share_interval",
-    "share_variance",
-    "student_quantile",
-    "t_quantile",
-    "wilson",
-]
+from analogical.count.groups import CodedRows, merge_rare
 
 ROUNDING_SHARE = 1e-12
 """A variance below this share of the variances that it is computed from is rounding error."""

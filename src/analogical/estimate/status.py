@@ -6,21 +6,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from analogical._types import Floats, Ints, Positions
-from analogical.count.counts import PairCounts
-
-__all__ = [
-    "LEVEL",
-    "NEGLIGIBLE",
-    "PaperStatus",
-    "Status",
-    "ari_of",
-    "decide_status",
-    "largest_negligible",
-    "order_features",
-    "paper_status_of",
-    "score_pairs",
-    "status_ranks",
-]
+from analogical.count.contexts import PairCounts
 
 Status = Literal["effect", "unclear", "none", "same", "constant"]
 """In the order in which features are ranked."""

@@ -34,8 +34,6 @@ from analogical._types import Floats, Ints, Positions
 from analogical.count.contexts import Contexts, Stack
 from analogical.estimate.permutations import PValue, distribution_of_contexts, pearson_tail, smallest_of
 
-__all__ = ["Scores", "Tested", "adjust_for_features", "combine", "p_values_of", "ranks_of", "test_stack"]
-
 ENOUGH = 5.0 - 1e-9
 """Rows that a value needs for the smooth tests, counted as rows of the rarer label: Cochran's rule of five; less the
 rounding of sums, whose order must not matter."""

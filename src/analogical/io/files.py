@@ -22,8 +22,6 @@ from analogical._types import Note
 from analogical.datasets import table_names
 from analogical.errors import InputError
 
-__all__ = ["NA", "FileTable", "Source", "TextFormat", "open_file", "quiet_stderr", "refuse_text_options"]
-
 NA = ("", "?", "NA", "N/A", "#N/A", "<NA>", "NaN", "NaT", "null", "-")
 """Words for missing cells, in upper or lower case, with or without spaces around them."""
 MANY_CELLS = 50_000_000
@@ -36,13 +34,7 @@ BLOCK_BYTES = 2**24
 
 @dataclass(frozen=True)
 class TextFormat:
-    """What the user said about a text file.
-
-    Examples
-    --------
-    >>> TextFormat(separator=";").header
-    True
-    """
+    """What the user said about a text file."""
 
     separator: str | None = None
     """None to detect it."""
@@ -53,20 +45,7 @@ class TextFormat:
 
 
 class FileTable(NamedTuple):
-    r"""The table in a file, and notes on how it was read.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from analogical.io.files import open_file
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "table.csv")
-    ...     _ = path.write_text("size;label\n1;yes\n?;no\n")
-    ...     table = open_file(str(path))
-    >>> table.frame["size"].to_list(), [note.kind for note in table.notes], table.notes[0].words
-    ([1, None], ['separator', 'read-as-missing'], ('semicolon',))
-    """
+    """The table in a file, and notes on how it was read."""
 
     frame: Any
     """A polars dataframe, or a lazy one."""
@@ -74,15 +53,7 @@ class FileTable(NamedTuple):
 
 
 def refuse_text_options(given: TextFormat, what: str) -> None:
-    """Refuse options for text files if the table is not in a text file.
-
-    Examples
-    --------
-    >>> refuse_text_options(TextFormat(separator=";"), "'table.parquet'")
-    Traceback (most recent call last):
-        ...
-    analogical.errors.InputError: --separator is for text files, and 'table.parquet' is not one; leave it out.
-    """
+    """Refuse options for text files if the table is not in a text file."""
     values = {"--separator": given.separator, "--no-header": not given.header, "--names": given.names}
     values["--na"] = given.na != NA
     for option, value in values.items():
@@ -99,22 +70,11 @@ def open_file(
     na: Sequence[str] = NA,
     lazy: bool | None = None,
 ) -> FileTable:
-    r"""The table in a file, or on standard input (``"-"``): a polars dataframe, or a lazy one if it is large.
+    """The table in a file, or on standard input (``"-"``): a polars dataframe, or a lazy one if it is large.
 
     Separator and encoding of text files are detected, and columns of numbers and dates are parsed. Parquet, Arrow and
     spreadsheets keep their own types. By default large files are lazy, and the Parquet files that a folder or a pattern
     stands for; ``lazy`` says what all are. Every function of the library takes either as X.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from analogical import relevance
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "table.csv")
-    ...     _ = path.write_text("size,colour,sold\n1,red,yes\n1,blue,no\n2,red,yes\n2,blue,no\n")
-    ...     relevance(open_file(str(path)).frame, "sold").ranking()
-    ['colour', 'size']
     """
     text_format = TextFormat(separator, header, None if names is None else tuple(names), tuple(na))
     paths, is_partitioned = _parquet_files(file)
@@ -379,20 +339,7 @@ def _read_workbook(source: Source) -> FileTable:
 
 @contextmanager
 def quiet_stderr() -> Iterator[None]:
-    """Discard what is written to stderr: polars writes there when it cannot read a file, before it raises.
-
-    Yields
-    ------
-    None
-        Nothing; stderr is restored at the end of the block.
-
-    Examples
-    --------
-    >>> import os
-    >>> with quiet_stderr():
-    ...     os.write(2, b"lost")
-    4
-    """
+    """Discard what is written to stderr: polars writes there when it cannot read a file, before it raises."""
     try:
         sys.stderr.flush()
         saved = os.dup(2)

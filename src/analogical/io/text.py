@@ -26,9 +26,6 @@ from analogical.errors import InputError
 from analogical.io.files import MANY_CELLS, FileTable, Source, TextFormat
 from analogical.io.typing import CellNotes, type_columns
 
-__all__ = ["read_text"]
-
-SEPARATORS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "pipe"}
 PIECE_BYTES = 2**26
 """Bytes of a text that are read together."""
 TYPED_CELLS = 2_000_000
@@ -38,15 +35,9 @@ MOST_COLUMNS = 200_000
 
 
 def read_text(source: Source, text_format: TextFormat, *, lazy: bool | None = False) -> FileTable:
-    r"""The table in a text file, and a note on everything that was detected or changed.
+    """The table in a text file, and a note on everything that was detected or changed.
 
     With ``lazy`` (None: if there are many cells) the table is a lazy frame of temporary Parquet files.
-
-    Examples
-    --------
-    >>> frame, notes = read_text(Source("-", "the file", b"a;label\n1;yes\n2;no\n"), TextFormat())
-    >>> frame["a"].to_list(), [note.kind for note in notes]
-    ([1, 2], ['separator'])
     """
     notes: list[Note] = []
     try:
@@ -255,15 +246,15 @@ def _find_separator(text: str, notes: list[Note]) -> str:
         if end >= len(text) or (end > 200_000 and n_lines > 1):
             break
         end = text.find("\n", end) + 1 or len(text)
-    best, best_score = ",", (0.0, 0)
-    for separator in SEPARATORS:
+    names, best, best_score = {",": "comma", "\t": "tab", ";": "semicolon", "|": "pipe"}, ",", (0.0, 0)
+    for separator in names:
         widths = Counter(len(cells) for cells in _records(text[:end], separator) if cells)
         width, n_lines = widths.most_common(1)[0]
         score = (round(n_lines / widths.total(), 2), width)
         if width > 1 and score > best_score:
             best, best_score = separator, score
     if best != ",":
-        notes.append(Note("separator", words=(SEPARATORS[best],)))
+        notes.append(Note("separator", words=(names[best],)))
     return best
 
 
@@ -331,26 +322,17 @@ def _is_number(text: str) -> bool:
 
 
 def _parse_pieces(pieces: Iterator[str], shape: _Shape, what: str) -> Iterator[pl.DataFrame]:
-    """The rows of each piece, all cells as text; ``before`` is the number of lines before it."""
-    before = 0
+    """The rows of each piece, all cells as text; a line with more or fewer cells than the first is refused."""
+    before = 0  # lines before the piece
     for text in pieces:
-        frame = _parse(text, shape, what, before)
+        frame = _parse_fast(text, shape, what, before)
+        if frame is None:
+            records = [[cell or None for cell in cells] for cells in _checked_records(text, shape, what, before)]
+            frame = pl.DataFrame(records, schema=dict.fromkeys(shape.names, pl.String), orient="row")
         frame.columns = list(shape.names)
         yield frame
-        shape, before = (
-            replace(shape, has_header=False),
-            before + text.count("\n") + text.count("\r") - text.count("\r\n"),
-        )
-
-
-def _parse(text: str, shape: _Shape, what: str, before: int) -> pl.DataFrame:
-    """All cells as text; a line with more or fewer cells than the first is refused, with its number."""
-    frame = _parse_fast(text, shape, what, before)
-    if frame is not None:
-        return frame
-    schema = {f"column_{k}": pl.String for k in range(len(shape.names))}
-    records = [[cell or None for cell in cells] for cells in _checked_records(text, shape, what, before)]
-    return pl.DataFrame(records, schema=schema, orient="row")
+        shape = replace(shape, has_header=False)
+        before += text.count("\n") + text.count("\r") - text.count("\r\n")
 
 
 def _parse_fast(text: str, shape: _Shape, what: str, before: int) -> pl.DataFrame | None:

@@ -8,14 +8,13 @@ whether all of them can be converted.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
 from analogical._types import Bools, Ints, Note
-
-__all__ = ["CellNotes", "type_columns"]
 
 MOST_WORDS = 5
 """Distinct words allowed among numbers or dates, which then become missing cells; a word has no digit."""
@@ -192,46 +191,35 @@ class CellNotes:
     has_spaces: bool = False
     missing: Counter[str] = field(default_factory=Counter)
     """Words read as missing, over all columns."""
-    decimal_commas: list[str] = field(default_factory=list)
-    numbers: dict[str, int] = field(default_factory=dict)
-    """Number of cells that are not plain numbers, by column."""
-    forms: dict[str, None] = field(default_factory=dict)
+    commas: list[str] = field(default_factory=list)
+    """Columns with decimal commas."""
+    numbers: dict[str, tuple[int, Sequence[str]]] = field(default_factory=dict)
+    """Number of cells that are not plain numbers, and how they are written, by column."""
     dates: dict[str, str] = field(default_factory=dict)
-    words: dict[tuple[str, str], int] = field(default_factory=dict)
-    """Number of cells read as missing, by column and word among numbers or dates."""
-    mixtures: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """How dates are written, by column."""
+    words: list[tuple[str, int, str]] = field(default_factory=list)
+    """Columns of numbers or dates, with the number of cells of a word in them that was read as missing."""
+    mixtures: list[tuple[str, int, str]] = field(default_factory=list)
     """Columns of numbers and words that stay text: the percentage of words, and the most frequent ones."""
-
-    def add(self, name: str, reading: Reading, n_written: int, words: Mapping[str, int]) -> None:
-        """Add how a column was read."""
-        if reading.forms == ("decimal commas",):
-            self.decimal_commas.append(name)
-        elif reading.forms and reading.kind == "real":
-            self.numbers[name] = n_written
-            self.forms |= dict.fromkeys(reading.forms)
-        elif reading.forms:
-            self.dates[name] = reading.forms[0]
-        self.words |= {(name, word): n for word, n in sorted(words.items())}
 
     def notes(self) -> Iterator[Note]:
         """One note for each kind of change."""
         if self.has_spaces:
             yield Note("spaces-stripped")
         if self.missing:
-            most_first = sorted(self.missing.items(), key=lambda item: (-item[1], item[0]))
-            yield Note("read-as-missing", (), tuple(n for _, n in most_first), words=tuple(w for w, _ in most_first))
-        if self.decimal_commas:
-            yield Note("decimal-commas", tuple(self.decimal_commas))
+            words, counts = zip(*sorted(self.missing.items(), key=lambda item: (-item[1], item[0])), strict=True)
+            yield Note("read-as-missing", (), counts, words=words)
+        if self.commas:
+            yield Note("decimal-commas", tuple(self.commas))
         if self.numbers:
-            yield Note("read-as-numbers", tuple(self.numbers), tuple(self.numbers.values()), words=tuple(self.forms))
+            counts, forms = zip(*self.numbers.values(), strict=True)
+            yield Note("read-as-numbers", tuple(self.numbers), counts, words=tuple(dict.fromkeys(chain(*forms))))
         if self.dates:
             yield Note("read-as-dates", tuple(self.dates), words=tuple(self.dates.values()))
-        if self.words:
-            names, words = zip(*self.words, strict=True)
-            yield Note("words-read-as-missing", names, tuple(self.words.values()), words=words)
-        if self.mixtures:
-            shares, named = zip(*self.mixtures.values(), strict=True)
-            yield Note("numbers-and-words", tuple(self.mixtures), shares, words=named)
+        for kind, cells in (("words-read-as-missing", self.words), ("numbers-and-words", self.mixtures)):
+            if cells:
+                names, counts, words = zip(*cells, strict=True)
+                yield Note(kind, names, counts, words=words)
 
 
 # ---------------------------------------------------------------- columns
@@ -312,7 +300,13 @@ def _type_texts(name: str, texts: pl.Series, sizes: Ints, separator: str, notes:
     ):
         reading, typed = Reading(), texts
     else:
-        notes.add(name, reading, n_present - counts["number"] - sum(words.values()), words)
+        notes.words += [(name, n, word) for word, n in sorted(words.items())]
+        if reading.forms == ("decimal commas",):
+            notes.commas.append(name)
+        elif reading.forms and reading.kind == "real":
+            notes.numbers[name] = n_present - counts["number"] - sum(words.values()), reading.forms
+        elif reading.forms:
+            notes.dates[name] = reading.forms[0]
     n_numbers = counts["number"]
     if reading.kind == "text" and counts["digit"] == n_numbers < n_present <= 10 * n_numbers:
         is_number = texts.str.contains(NUMBER).fill_null(False)
@@ -323,7 +317,7 @@ def _type_texts(name: str, texts: pl.Series, sizes: Ints, separator: str, notes:
         if n_different > FEW_NUMBERS and is_mixed:
             most_first = sorted(words, key=lambda word: (-words[word], word))[:3]
             share = max(1, round(100 * (1 - n_numbers / n_present)))
-            notes.mixtures[name] = share, ", ".join(map(repr, most_first))
+            notes.mixtures.append((name, share, ", ".join(map(repr, most_first))))
     return typed
 
 

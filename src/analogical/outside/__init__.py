@@ -11,19 +11,8 @@ if TYPE_CHECKING:
     from analogical.columns.encode import EncodedTable
     from analogical.columns.rules import Rules
 
-__all__ = ["encode_outside", "is_outside"]
-
-ENGINES = {"polars": "Polars", "duckdb": "DuckDB", "pyspark": "Spark", "ibis": "Ibis", "sqlframe": "SQLFrame"}
-"""Libraries whose lazy frames are read here, by their package."""
-
 BUDGET = 600_000_000
 """Cells of the largest table whose rows come home: a byte each, and as much again to count them."""
-
-
-def is_outside(X: Any) -> bool:
-    """Whether a table is not in this process, found without importing a library."""
-    package = type(X).__module__.partition(".")[0].lstrip("_")
-    return type(X).__name__ == "LazyFrame" if package in ("polars", "narwhals") else package in ENGINES
 
 
 def encode_outside(
@@ -32,9 +21,9 @@ def encode_outside(
     rules: "Rules",
     *,
     keep: Sequence[Any] = (),
-    duplicates: str = "count",
     needs_label: bool = True,
-    **watching: Any,
+    duplicates: str = "count",
+    **options: Any,
 ) -> "EncodedTable":
     """Encode a table that is not in this process; label, weights and groups are names of its columns.
 
@@ -43,7 +32,7 @@ def encode_outside(
     """
     from dataclasses import replace
 
-    from analogical.columns.encode import encode_features, encode_table
+    from analogical.columns.encode import encode_table
     from analogical.columns.roles import Names, choose_columns
     from analogical.errors import InputError
     from analogical.outside.encoding import Grouping, HomeFrame, rows_at_home
@@ -71,7 +60,7 @@ def encode_outside(
     exact = {*(table.keys[place] for place in places.values()), *(key for key in wanted if isinstance(key, str))}
 
     def encode(frame: HomeFrame, rules: "Rules") -> "EncodedTable":
-        return encode_table(frame, y, rules, keep=keep, **watching) if needs_label else encode_features(frame, rules)
+        return encode_table(frame, y, rules, keep=keep, needs_label=needs_label, **options)
 
     if is_home:
         with rows_at_home(table, names, n_rows, exact) as home:

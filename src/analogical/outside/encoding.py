@@ -17,18 +17,16 @@ from typing import Any, NamedTuple, cast
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from analogical._checks import brief, listing
-from analogical._types import CodedRows, Ints, Note, code_type
-from analogical.columns.columns import CHUNK_ROWS, MISSING, Column, sortable
-from analogical.columns.encode import EncodedTable, refuse_single_class
+from analogical._checks import brief
+from analogical._types import Ints, Note
+from analogical.columns.columns import CHUNK_ROWS, MISSING, Column, code_type, sortable
+from analogical.columns.encode import EncodedTable, missing_cells, no_complete_row, refuse_single_class
 from analogical.columns.frames import Frame, encode_series
 from analogical.columns.rules import Rules
-from analogical.count.counts import PairCounts, refuse_too_many_rows
-from analogical.count.groups import evenly, merge_rows
+from analogical.count.contexts import PairCounts, refuse_too_many_rows
+from analogical.count.groups import CodedRows, evenly, merge_rows
 from analogical.errors import InputError
 from analogical.outside.lazy import LazyTable, ask, hold_parquet
-
-__all__ = ["MANY", "GroupedRows", "Grouping", "HomeFrame", "rows_at_home"]
 
 FEW_CELLS = 4_000_000
 """A table with at most this many cells is collected instead of written to a file."""
@@ -299,17 +297,13 @@ class Grouping:
         encoded = self._encoded(rows, replace(rules, missing="value"))
         gaps = {column.name: column.n_missing for column in encoded.columns if column.n_missing}
         if gaps and rules.missing == "error":
-            columns = listing([f"{name!r} ({n:,} cells)" for name, n in gaps.items()])
-            raise InputError(
-                f"Missing values (NaN or None) in {columns}; count them as a separate value with"
-                ' missing="value", or leave out their rows with missing="drop" (--missing drop).'
-            )
+            raise missing_cells([f"{name!r} ({n:,} cells)" for name, n in gaps.items()])
         if gaps and rules.missing == "drop":
             used = {f"c{feature.position}" for feature in encoded.source.features}
             complete = rows.with_frame(rows.frame.drop_nulls(sorted(used)))
             n_before, n_left = rows.n_rows(), complete.n_rows()
             if not n_left:
-                raise InputError("Every row has a missing value, so missing='drop' leaves none; use missing='value'.")
+                raise no_complete_row()
             encoded = self._encoded(complete, rules)
             notes += (Note("missing-dropped", tuple(gaps), (n_before - n_left, n_before)),)
         return replace(encoded, notes=(*notes, *encoded.notes))

@@ -23,11 +23,8 @@ import narwhals.stable.v2 as nw
 
 from analogical._checks import brief
 from analogical._progress import working_on
-from analogical.columns.frames import refuse_repeated
+from analogical.columns.frames import ENGINES, not_a_value, refuse_repeated
 from analogical.errors import AnalogicalError, InputError, SparkError
-from analogical.outside import ENGINES
-
-__all__ = ["LazyTable", "ask", "first_line", "hold_parquet", "in_thread"]
 
 Answer = TypeVar("Answer")
 OWN: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
@@ -84,10 +81,7 @@ class LazyTable:
         """Refuse a column whose cells are not one value each."""
         dtype = self.schema[f"c{position}"]
         if dtype.is_nested() or dtype == nw.Binary:
-            raise InputError(
-                f"The column {brief(self.keys[position])} has the type {dtype}, which is not one value per row; leave"
-                " the column out, or split it into one column for each part."
-            )
+            raise not_a_value(f"column {brief(self.keys[position])}", dtype)
 
     def with_frame(self, frame: Any) -> "LazyTable":
         """The table with other rows or further columns."""

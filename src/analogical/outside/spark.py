@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["open_session", "read_parquet"]
 
-MASTERS = r"local(\[(\*|\d+)(,\s*\d+)?\])?|spark://.+|yarn|k8s://.+|sc://.+"
-PORTS = {"spark": 7077, "sc": 15002, "k8s": 443}
-"""Default ports of masters and servers."""
 SECONDS = 5
 """Time for all hosts of a master together to accept a connection and answer anything at all. A session may take three
 times as long, or as long as Java took to start here; Spark itself tries for minutes."""
@@ -45,7 +42,7 @@ def open_session(master: str) -> "SparkSession":
     >>> from analogical.outside.spark import open_session
     >>> session = open_session("local[2]")             # doctest: +SKIP
     """
-    if not re.fullmatch(MASTERS, master):
+    if not re.fullmatch(r"local(\[(\*|\d+)(,\s*\d+)?\])?|spark://.+|yarn|k8s://.+|sc://.+", master):
         raise InputError(
             "master must be local, local[2], spark://host:7077, yarn, k8s://host:443 or sc://host:15002,"
             f" got {master!r}."
@@ -121,14 +118,15 @@ def _start(master: str) -> "SparkSession":
 def _check_reached(master: str) -> None:
     """Refuse a master of which no host accepts a connection and answers, if only by closing it."""
     kind, _, hosts = master.partition("://")
-    if kind not in PORTS:
+    default_port = {"spark": 7077, "sc": 15002, "k8s": 443}.get(kind)
+    if default_port is None:
         return
     reasons = []
     several = hosts.removeprefix("https://").removeprefix("http://").partition("/")[0].split(",")
     for host in several:
         try:
             place = urlsplit(f"//{host}")
-            address = place.hostname or "", place.port or PORTS[kind]
+            address = place.hostname or "", place.port or default_port
             with socket.create_connection(address, SECONDS / len(several)) as connection, suppress(ConnectionError):
                 connection.sendall(b"GET /version HTTP/1.0\r\n\r\n")
                 if connection.recv(5) == b"HTTP/" and kind == "spark":

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from analogical.datasets import load_table
 from analogical.errors import InputError
 
-__all__ = ["Dataset", "describe_missing", "download_datasets", "find_folder", "load_dataset", "published"]
-
 GENERATED = {
     "monks-1": "Monks1",
     "monks-2-rule": "Monks2, the 432 robots",

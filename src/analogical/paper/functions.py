@@ -23,19 +23,6 @@ from numpy.typing import NDArray
 from analogical._types import Bools, Floats
 from analogical.errors import InputError
 
-__all__ = [
-    "FUNCTIONS",
-    "Expectation",
-    "Function",
-    "expectation",
-    "is_prime",
-    "no_pair_probability",
-    "sample",
-    "sample_rows",
-    "universe",
-    "universe_index",
-]
-
 Rows = NDArray[Any]
 
 MAX_UNIVERSE = 2**26

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-__all__ = ["FORMATS", "PARTS", "VARIANTS", "Reproduction", "refuse_foreign_folder", "reproduce"]
-
 PARTS = ("table1", "table2", "table3", "table4", "table5", "table6", "figure")
 """The parts of the paper that can be reproduced."""
 VARIANTS: tuple[Variant, ...] = ("as-published", "corrected")

@@ -24,8 +24,6 @@ from analogical.paper.datasets import GENERATED, Dataset, dataset_of, describe_m
 from analogical.paper.functions import FUNCTIONS, expectation, sample_rows, universe
 from analogical.rivals import METHODS, Codes, Labels, Method, normalise, one_hot, paper_index
 
-__all__ = ["Plan", "PrintedCell", "ReproducedTable", "Variant", "build_table"]
-
 Variant = Literal["as-published", "corrected"]
 Data = dict[str, Dataset]
 Sample = tuple[str, int, int, int]

@@ -17,24 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-__all__ = [
-    "BAR_HEIGHT",
-    "COLOURS",
-    "MAX_DRAWN_ROWS",
-    "axes_with_rows",
-    "check_target",
-    "draw_bars",
-    "key",
-    "mark_zero",
-    "new_axes",
-    "plain_text",
-    "require_matplotlib",
-    "save_figure",
-    "set_title",
-    "short_name",
-    "short_names",
-]
-
 
 class Palette(NamedTuple):
     """The colours of all figures, by what they mean."""

@@ -40,19 +40,6 @@ if TYPE_CHECKING:
     from analogical.questions.relevance import Relevance
     from analogical.questions.select import Selection
 
-__all__ = [
-    "plot_audit",
-    "plot_comparison",
-    "plot_evidence",
-    "plot_forest",
-    "plot_interaction",
-    "plot_interactions",
-    "plot_redundancies",
-    "plot_relevance",
-    "plot_selection",
-    "plot_transitions",
-]
-
 REDUNDANCY_COLOURS = {
     "constant": COLOURS.neutral,
     "same information": COLOURS.changed,

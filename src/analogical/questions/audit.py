@@ -40,8 +40,6 @@ from analogical.study import Given
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Audit", "Difference", "Finding", "InContext", "audit"]
-
 MAX_COMPARISONS = 50
 """Maximum number of values that are compared with the reference, and of labels: the most frequent ones."""
 

@@ -9,17 +9,16 @@ import numpy as np
 
 from analogical._checks import check_whole, seed_from
 from analogical._results import Result, entry_at, json_ready
-from analogical._types import CodedRows, Floats, Ints, Note, Positions
+from analogical._types import Floats, Ints, Note, Positions
 from analogical.columns.roles import as_list
 from analogical.columns.rules import ColumnOptions
+from analogical.count.groups import CodedRows
 from analogical.questions.relevance import relevance
 from analogical.rivals import MAX_ROWS, Method, choose_methods, normalise
 from analogical.study import study_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["Comparison", "compare"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -23,25 +23,6 @@ from analogical.study import Given, Study, asked_about, check_given, study_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "ComparedRows",
-    "Evidence",
-    "ExampleRows",
-    "NamedContext",
-    "OfOneFeature",
-    "Transition",
-    "Transitions",
-    "compare_rows",
-    "evidence",
-    "evidence_of",
-    "list_transitions",
-    "name_contexts",
-    "name_examples",
-    "name_pairs",
-    "transitions",
-    "transitions_of",
-]
-
 NamedContext = tuple[tuple[str, Any], ...]
 """Names and values of the given features."""
 _CHANGE = ("value", "other_value", "label", "other_label", "changed")

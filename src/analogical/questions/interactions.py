@@ -31,8 +31,6 @@ from analogical.study import Asked, Given, Study, check_given, study_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Interaction", "Interactions", "describe_pair", "find_features", "interactions"]
-
 MAX_PAIRS = 5_000
 """Up to this many pairs, all are tested: those of 100 features, about a second for 10,000 rows."""
 FEWEST_SQUARES = 5.0

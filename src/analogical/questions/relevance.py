@@ -356,7 +356,7 @@ def settings_of(study: Study, given: Asked, confidence: float) -> Settings:
         given=given if isinstance(given, str) else study.names_of(study.positions_of(given)),
         confidence=confidence,
         duplicates=study.duplicates,
-        weighted=study.table.is_weighted,
+        weighted=study.table.weights is not None,
         searched_rows=study.sample.rows.n_rows if given == "auto" else None,
         negligible=largest_negligible(study.label_sizes, None if study.scale is None else study.scale.scores),
         scale="classes" if study.scale is None else study.scale.kind,
@@ -454,7 +454,7 @@ def _direction(study: Study, feature: int, size: Size, confidence: float) -> Dir
     values = [v for v in range(len(column.values)) if size.common.pairs[size.values[v]].any()]
     if len(values) < 2:
         return None
-    if column.treatment == "bins":
+    if column.edges is not None:
         bins = [v for v in values if column.n_missing == 0 or v < len(column.values) - 1]
         lowest, *_, highest = bins if len(bins) > 1 else values
         twos = [(lowest, highest)]

@@ -24,8 +24,6 @@ from analogical.questions.relevance import DEFAULT_CONFIDENCE, Relevance, releva
 from analogical.questions.select import Selection, select
 from analogical.study import Given, Study, study_of
 
-__all__ = ["MAX_PAIRED_VALUES", "Panel", "Report", "report"]
-
 MAX_PAIRED_VALUES = 32
 """Features with more values are not paired: testing them takes long, and a grid of them cannot be read."""
 MAX_LISTED = 12
@@ -287,9 +285,9 @@ def _panel(study: Study, ranked: Relevance, i: int, classes: Sequence[int]) -> P
     by_class = count_cells(rows, [0])
     values, n_rows = study.table.named(i, range(len(column.values))), by_class.sum(axis=1).tolist()
     # Ties are broken by the text of the values, because libraries number the same categories in different ways.
-    texts = [str(value) if column.treatment == "categories" else "" for value in values]
+    texts = [str(value) if column.edges is None else "" for value in values]
     kept = sorted(range(len(values)), key=lambda v: (-n_rows[v], texts[v]))[:MAX_LISTED]
-    if column.treatment == "bins":
+    if column.edges is not None:
         kept.sort()
     counts = by_class[kept][:, classes].tolist()
     transitions: list[Transition] = []

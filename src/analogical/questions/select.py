@@ -16,8 +16,6 @@ from analogical.study import Duplicates, Study, study_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Carried", "Selection", "select"]
-
 
 @dataclass(frozen=True)
 class Carried:

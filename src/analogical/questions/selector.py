@@ -22,8 +22,6 @@ from analogical.questions.relevance import DEFAULT_CONFIDENCE, relevance
 from analogical.questions.select import select
 from analogical.study import Duplicates, Given, Study, check_given
 
-__all__ = ["AnalogicalSelector", "Dropped", "SelectionWarning"]
-
 
 class SelectionWarning(UserWarning):
     """No feature passed the criteria, so none is kept.

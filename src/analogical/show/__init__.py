@@ -6,8 +6,6 @@ if TYPE_CHECKING:
     from analogical._results import Result
     from analogical.study import Study
 
-__all__ = ["as_html", "as_text"]
-
 
 def as_text(result: "Result | Study") -> str:
     """A result or a study as plain text of 80 columns."""

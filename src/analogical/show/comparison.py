@@ -7,8 +7,6 @@ from analogical.rivals import METHODS
 from analogical.show.views import Cell, View, number_column, tabulate, text_column
 from analogical.show.words import counted, list_all, quoted, shown, verb
 
-__all__ = ["describe_not_installed", "view_comparison"]
-
 
 def view_comparison(result: Comparison, *, top: int | None = None) -> View:
     """Shares and ranks by method, best of the first method first; with ``top``, the best ones only."""
