@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from analogical.questions.redundancies import Dependency, NearCopy, Redundancies, redundancies
     from analogical.questions.relevance import Direction, FeatureColumn, Relevance, Settings, ari_score, relevance
     from analogical.questions.report import Report, report
-    from analogical.questions.select import Carried, Selection, select
+    from analogical.questions.select import Selection, select
     from analogical.questions.selector import AnalogicalSelector, Dropped, SelectionWarning
     from analogical.study import Study
 
@@ -24,7 +24,6 @@ __all__ = [
     "AnalogicalSelector",
     "Audit",
     "BuiltInTable",
-    "Carried",
     "ColumnOptions",
     "Comparison",
     "Dependency",
@@ -73,7 +72,7 @@ _HOMES = {
     "questions.redundancies": ("Dependency", "NearCopy", "Redundancies", "redundancies"),
     "questions.relevance": ("Direction", "FeatureColumn", "Relevance", "Settings", "ari_score", "relevance"),
     "questions.report": ("Report", "report"),
-    "questions.select": ("Carried", "Selection", "select"),
+    "questions.select": ("Selection", "select"),
     "questions.selector": ("AnalogicalSelector", "Dropped", "SelectionWarning"),
     "study": ("Study",),
     "columns.rules": ("ColumnOptions",),
