@@ -148,12 +148,12 @@ ENTRIES = {
         "first second status effect effect_low effect_high p_value p_adjusted index squares broken effect_squares"
         " effective_squares given same_as"
     ),
-    "selection": "feature gain explained why partners",
+    "selection": "feature adds explained why partners",
 }
 KEYS = {
     "relevance": "label classes n_rows deciding notes settings features",
     "interactions": "names deciding n_possible label classes n_rows noise_index settings notes pairs",
-    "selection": ("features stop need next_feature next_gain carried k names label classes n_classes n_rows notes"),
+    "selection": ("features stop next_feature k names label classes n_rows notes"),
 }
 
 

@@ -143,8 +143,8 @@ def test_p_values_count_all_features_that_vary(monkeypatch):
     codes[:, 4] = 1
     monkeypatch.setattr("analogical.explain.MOST_TRIED", 2)
     explanation = Study(codes, y).explanation
-    gains = explanation.decider.further([])
-    assert explanation._tried() == sorted([0, 1, 2, 3, 5], key=lambda f: -gains[f])[:2]
+    shares = explanation.further([0, 1, 2, 3, 5])
+    assert explanation._tried() == sorted([0, 1, 2, 3, 5], key=lambda f: -shares[f])[:2]
     p = explanation._p_values([0])
     assert p[[1, 2, 3, 5]].tolist() == [1.0] * 4
     assert np.isnan(p[4])
@@ -267,8 +267,6 @@ def test_partners_are_held_and_not_subtracted(mixed):
         given = explanation.given_of(feature)
         assert given.columns[0] == partner
         assert partner not in given.adjusted_for
-    assert explanation.together == {0, 1}
-    assert {s.column: s.partners for s in explanation.steps() if s.partners} == {0: (1,), 1: (0,)}
 
 
 def test_something_is_subtracted_only_where_there_is_no_room(study):

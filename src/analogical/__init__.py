@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         relevance,
     )
     from analogical.questions.report import Report, report
-    from analogical.questions.select import Carried, Selection, select
+    from analogical.questions.select import Selection, select
     from analogical.questions.selector import AnalogicalSelector, Dropped, SelectionWarning
     from analogical.study import Study
 
@@ -32,7 +32,6 @@ __all__ = [
     "AnalogicalSelector",
     "Audit",
     "BuiltInTable",
-    "Carried",
     "ColumnOptions",
     "Comparison",
     "Dependency",
@@ -82,7 +81,7 @@ _HOMES = {
     "questions.redundancies": ("Dependency", "NearCopy", "Redundancies", "redundancies"),
     "questions.relevance": ("Direction", "FeatureColumn", "Relevance", "Settings", "Slope", "ari_score", "relevance"),
     "questions.report": ("Report", "report"),
-    "questions.select": ("Carried", "Selection", "select"),
+    "questions.select": ("Selection", "select"),
     "questions.selector": ("AnalogicalSelector", "Dropped", "SelectionWarning"),
     "study": ("Study",),
     "columns.rules": ("ColumnOptions",),

@@ -10,10 +10,11 @@ given the explanation joins it, if that is significant among all features. If no
 screened on what the explanation leaves of the label, and a pair joins if one of the two is significant given the other,
 among all pairs. Then members that are not significant given the others leave, one after the other, and others may join
 again. Features that join and leave by turns stay, so every effect is a member, and nearly every member is an effect.
+In the end pairs of members act together that are significant on what is left, and add to what is explained.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -23,9 +24,10 @@ import numpy as np
 from analogical._types import Floats
 from analogical.count.groups import evenly
 from analogical.estimate.dependencies import explained_by_chance
+from analogical.estimate.fit import Left
 from analogical.estimate.status import LEVEL
 from analogical.estimate.tests import adjust_for_features
-from analogical.search import SCREENED_ROWS, Step, screen_pairs
+from analogical.search import SCREENED_ROWS, screen_pairs
 
 if TYPE_CHECKING:
     from analogical.study import Study
@@ -35,11 +37,11 @@ TIED = 2.0
 than this many times what chance would. On 24 tables of correlated numbers the false discoveries fell from .083 to .038;
 without this condition, 120 known rules lost .007 of their true features."""
 MOST_TRIED = 60
-"""Outside features tested as further members, those with the largest gain of the votes: time on wide tables."""
+"""Outside features tested as further members, those that would explain most: time on wide tables."""
 MOST_MEMBERS = 20
 """Largest number of members: time."""
 MOST_PAIRS = 4
-"""Largest number of pairs found after the votes: time."""
+"""Largest number of pairs found after the votes, and of pairs of members: time."""
 ROUNDS = 2
 """Times that members join and leave: nearly always they stay after the first or second."""
 
@@ -68,23 +70,27 @@ class Explanation:
     Attributes
     ----------
     columns : list of int
-        The members: features, or numbers in another number of bins.
+        The members: features, or numbers in another number of bins. The one that adds most to those before it comes
+        first; those that act together follow each other, and what they add is divided among them.
     parts : list of tuple of int
         Features that act together.
     """
 
     def __init__(self, study: "Study", n_rows: int) -> None:
         self.study, self.decider, self.n_rows = study, study.decider, n_rows
-        steps = self.decider.decide()
-        self.columns = [step.column for step in steps]
+        self.columns = list(self.decider.decide())
         self._voted = list(self.columns)
-        self.parts = sorted({tuple(sorted({self._own(s.column), *s.partners})) for s in steps if s.partners})
+        self.parts = sorted({tuple(sorted({f, *partners})) for f, partners in self.decider.partners.items()})
         for _ in range(ROUNDS):
             self._extend()
             # with groups the test may have too little power to keep a true member
             if study.group_column is not None or not self._prune():
-                return
-        self._extend(MOST_PAIRS)  # those that join and leave by turns are members
+                break
+        else:
+            self._extend(MOST_PAIRS)  # those that join and leave by turns are members
+        if study.group_column is None:  # pairs are screened as if rows were independent
+            self._pair_members()
+        self._order()
 
     @property
     def features(self) -> list[int]:
@@ -95,18 +101,13 @@ class Explanation:
         """The features that a feature acts with."""
         return tuple(sorted({f for part in self.parts if feature in part for f in part} - {feature}))
 
-    @property
-    def together(self) -> frozenset[int]:
-        """The members that act with others."""
-        return frozenset(column for column in self.columns if self.partners(self._own(column)))
+    def explained(self, n_members: int | None = None) -> float:
+        """Share of the variance of the label that the members, or the first ones, explain; each row is left out."""
+        return self.study.explained(self._left(self.features[:n_members]))
 
-    def explained(self) -> float:
-        """Share of the uncertainty of the label that the members explain, each row predicted from the others."""
-        return self.decider.explained(self.columns, self.together)
-
-    def steps(self) -> list[Step]:
-        """The members in the order of their gains in the votes."""
-        return self.decider.ordered(self.columns, {f: p for f in self.features if (p := self.partners(f))})
+    def further(self, features: Iterable[int]) -> dict[int, float]:
+        """About the share that each of some features would add to the members, the largest first."""
+        return {f: share for (f,), share in self.study.further(self._left(self.features), ((f,) for f in features))}
 
     def given_of(self, feature: int) -> GivenColumns:
         """What a feature is compared given: partners, and members while there is room; the others are subtracted."""
@@ -128,6 +129,10 @@ class Explanation:
     def terms(self) -> tuple[tuple[int, ...], ...]:
         """What adds up to the label: the members, and those that act together."""
         return tuple(sorted([*((f,) for f in self.features), *self.parts]))
+
+    def _left(self, features: Sequence[int]) -> Left:
+        """What some of the members leave of the label."""
+        return self.study.left(self.terms(), *(f for f in self.features if f not in features))
 
     def _own(self, column: int) -> int:
         """The feature of a column."""
@@ -159,8 +164,7 @@ class Explanation:
         outside = [f for f in self.decider.varying if f not in self.features]
         if len(outside) <= MOST_TRIED:
             return outside
-        gains = self.decider.further(self.columns, frozenset())
-        return sorted(outside, key=lambda f: (-round(gains[f], 6), int(self.study.rank[f])))[:MOST_TRIED]
+        return list(self.further(outside))[:MOST_TRIED]
 
     def _extend(self, n_pairs: int = 0) -> None:
         """Add features that are significant given the explanation, and pairs that are; so many pairs were added."""
@@ -181,13 +185,34 @@ class Explanation:
         """Add the pair that explains most of what the explanation leaves of the label, if it is significant."""
         if self.columns == self._voted and not self.decider.has_refused:
             return False  # the votes have screened all pairs
-        study, rows = self.study, self.decider.voting.rows
-        tried = [f for f in self.decider.screened[2] if study.copied(f, self.columns) is None]
+        tried = [f for f in self.decider.screened[2] if self.study.copied(f, self.columns) is None]
+        for part in self._screened(tried):
+            self.parts.append(part)
+            p = self._p_values(part)[list(part)]
+            if np.nan_to_num(p, nan=1.0).min() <= LEVEL / math.comb(len(tried), 2):
+                self.columns += [f for f in part if f not in self.features]
+                return True
+            self.parts.remove(part)
+        return False
+
+    def _pair_members(self) -> None:
+        """Let pairs of members act together that are significant and add to what is explained."""
+        for _ in range(MOST_PAIRS):
+            explained = self.explained()
+            for part in self._screened(self.features):
+                self.parts.append(part)
+                if self.explained() > explained:
+                    break
+                self.parts.remove(part)
+            else:
+                return
+
+    def _screened(self, tried: Sequence[int]) -> Iterator[tuple[int, ...]]:
+        """The pairs of some features that are significant on what is left of the label, most significant first."""
         if len(tried) < 2:
-            return False
-        n_pairs = math.comb(len(tried), 2)
-        least = NormalDist().inv_cdf(1 - LEVEL / n_pairs)
-        left = study.left(self.terms())
+            return
+        rows, left = self.decider.voting.rows, self.study.left(self.terms())
+        least = NormalDist().inv_cdf(1 - LEVEL / math.comb(len(tried), 2))
         some = evenly(len(rows.codes), SCREENED_ROWS[2])
         weights = rows.weights_or_ones()[some, None].astype(np.float64)
         pairs = screen_pairs(
@@ -195,15 +220,19 @@ class Explanation:
         )
         for z, (a, b) in pairs:
             part = tuple(sorted((tried[a], tried[b])))
-            if z < least or part in self.parts:
-                continue
-            self.parts.append(part)
-            p = self._p_values(part)[list(part)]
-            if np.nan_to_num(p, nan=1.0).min() <= LEVEL / n_pairs:
-                self.columns += [f for f in part if f not in self.features]
-                return True
-            self.parts.remove(part)
-        return False
+            if z >= least and not any({*part} <= {*known} for known in self.parts):
+                yield part
+
+    def _order(self) -> None:
+        """Put the member first that adds most, with those that it acts with, which share what they add; and so on."""
+        column_of, order = {self._own(column): column for column in self.columns}, list[int]()
+        left = [*self.parts, *((f,) for f in self.features if not self.partners(f))]
+        while left:
+            fit = self._left(order)
+            best, _ = max(self.study.further(fit, left), key=lambda one: one[1] / len({*one[0]} - {*order}))
+            order += [f for (f,), _ in self.study.further(fit, ((f,) for f in best if f not in order))]
+            left = [term for term in left if not {*term} <= {*order}]
+        self.columns = [column_of[f] for f in order]
 
     def _prune(self) -> bool:
         """Remove members that are not significant given the others, one after the other; whether there were any."""

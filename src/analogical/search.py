@@ -27,7 +27,7 @@ features, so memory does not grow with their number.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
@@ -71,9 +71,6 @@ three values with 20 % noise, three that act only together were found in 8 of 8 
 LIKELY = 4
 """Pairs, or sets of three, whose gain is computed after screening; the true pair was first or second in known tables,
 and with 12 no more of the known rules were found."""
-
-Why = Literal["gain", "interaction", "significant", "next"]
-"""Why a feature was selected: its gain, its gain together with partners, its p-value, or because it comes next."""
 
 
 # ---------------------------------------------------------------- votes
@@ -445,21 +442,6 @@ class _Best:
 # ---------------------------------------------------------------- the deciding set
 
 
-@dataclass(frozen=True)
-class Step:
-    """One member of the deciding set."""
-
-    column: int
-    """A feature, or a number in another number of bins."""
-    gain: float
-    """Gain in nats beside the members before it."""
-    value: float
-    """Log-likelihood of the labels with it and the members before it."""
-    why: Why
-    partners: tuple[int, ...] = ()
-    """Features that it acts with."""
-
-
 class Decider:
     """The search for the deciding set of one table.
 
@@ -493,11 +475,12 @@ class Decider:
         self.has_refused = False
         """Whether features that act together found no room."""
         self._members: list[int] = []
-        self._partners: dict[int, tuple[int, ...]] = {}
+        self.partners: dict[int, tuple[int, ...]] = {}
+        """The features that each feature acts with."""
 
-    def decide(self) -> list[Step]:
-        """The deciding set."""
-        self._members, self._partners, allowed = [], {}, list(self.varying)
+    def decide(self) -> list[int]:
+        """The deciding set: features, or numbers in another number of bins."""
+        self._members, self.partners, allowed = [], {}, list(self.varying)
         self._grow(allowed)
         seen: set[tuple[int, ...]] = set()
         while tuple(self._members) not in seen:
@@ -507,23 +490,7 @@ class Decider:
             self._spare_or_replace(allowed)
             if self._members != grown:  # else nothing was found to add
                 self._grow(allowed)
-        return self.ordered(self._members, self._partners)
-
-    def ordered(self, members: Sequence[int], partners: Mapping[int, tuple[int, ...]]) -> list[Step]:
-        """Members as steps, the one with the largest gain first; those with partners vote together."""
-        inside = {int(self.owner[c]) for c in members}
-        together = frozenset(c for c in members if inside.issuperset(partners.get(int(self.owner[c]), (-1,))))
-        remaining, order = list(members), list[int]()
-        steps, before = list[Step](), self.voting.start.value
-        while remaining:
-            gains = self.voting.gains(self.voting.follow(order, together), remaining)
-            order.append(max(remaining, key=lambda c: gains[c]))
-            remaining.remove(order[-1])
-            value, with_it = self.voting.follow(order, together).value, partners.get(int(self.owner[order[-1]]), ())
-            why: Why = "interaction" if with_it else "gain" if value - before >= self.need else "significant"
-            steps.append(Step(order[-1], value - before, value, why, with_it))
-            before = value
-        return steps
+        return self._members
 
     def has_room(self, members: Sequence[int]) -> bool:
         """Whether there are enough rows per combination of the members' values."""
@@ -535,14 +502,6 @@ class Decider:
     def is_enough(self, n_cells: int, n_rows: int) -> bool:
         """Whether there are enough rows for this number of combinations."""
         return n_cells * ROWS_PER_CELL <= n_rows
-
-    def explained(self, members: Sequence[int], together: frozenset[int]) -> float:
-        """Share of the log-likelihood of the labels that members explain; those in ``together`` vote together."""
-        return 1 - self.voting.follow(members, together).value / self.voting.start.value
-
-    def further(self, members: Sequence[int], together: frozenset[int] = frozenset()) -> dict[int, float]:
-        """The gain of every outside feature beside some members; those in ``together`` vote together."""
-        return self.voting.gains(self.voting.follow(members, together), self._outside(members, self.varying))
 
     def likely(self, state: State, features: Sequence[int], size: int) -> list[tuple[int, ...]]:
         """The sets of two or three features that best explain what a state leaves of the labels, best first."""
@@ -569,7 +528,7 @@ class Decider:
     def _together(self, members: Sequence[int]) -> frozenset[int]:
         """Those of some members whose partners are all among them."""
         inside = {int(self.owner[c]) for c in members}
-        return frozenset(c for c in members if inside.issuperset(self._partners.get(int(self.owner[c]), (-1,))))
+        return frozenset(c for c in members if inside.issuperset(self.partners.get(int(self.owner[c]), (-1,))))
 
     def _follow(self, members: Sequence[int]) -> State:
         """The votes of some members."""
@@ -603,7 +562,7 @@ class Decider:
                 return
             self._members += together
             for feature in together:
-                self._partners[feature] = tuple(f for f in together if f != feature)
+                self.partners[feature] = tuple(f for f in together if f != feature)
 
     def _best_set(self, state: State, outside: Sequence[int], size: int) -> list[int] | None:
         """Two or three outside features with the largest gain together if that is enough; the first of equal ones.
@@ -646,7 +605,7 @@ class Decider:
             rest = [c for c in self._members if c != column]
             state = self._follow(rest)
             loss = value - state.value
-            if loss < self.need and feature not in self._partners:
+            if loss < self.need and feature not in self.partners:
                 rise, changed = -loss, rest
             else:
                 gains = self.voting.gains(state, tried) if rest else self.alone
@@ -659,4 +618,4 @@ class Decider:
         if best is not None:
             self._members = best[1]
             inside = {int(self.owner[c]) for c in self._members}
-            self._partners = {f: p for f, p in self._partners.items() if f in inside and inside.issuperset(p)}
+            self.partners = {f: p for f, p in self.partners.items() if f in inside and inside.issuperset(p)}

@@ -32,7 +32,7 @@ from analogical.estimate.dependencies import (
     predicted_by_cut,
     remaining_entropies,
 )
-from analogical.estimate.fit import Left, Term, what_is_left
+from analogical.estimate.fit import Left, Term, explained_share, further_shares, what_is_left
 from analogical.estimate.groups import group_p_value
 from analogical.estimate.repeats import count_copies, find_unit
 from analogical.estimate.sizes import EffectSums, Size, class_scores, measure_size_of_groups, measure_sizes
@@ -425,11 +425,23 @@ class Study:
         apart = self.scores.table * (self.scores.table.sum(axis=0) == 1)
         return np.asarray(scores @ (apart.T @ self.label_scores))
 
-    def left(self, terms: tuple[tuple[int, ...], ...], without: int | None = None) -> Left:
-        """What some terms leave of the label of each row, without those of a feature."""
-        places = [place for place, term in enumerate(terms) if without not in term]
+    def left(self, terms: tuple[tuple[int, ...], ...], *without: int) -> Left:
+        """What some terms leave of the label of each row, without those of some features."""
+        places = [place for place, term in enumerate(terms) if not {*without} & {*term}]
         kept = tuple(terms[place] for place in places)
         return self.once(("left", terms, kept), lambda: self._left(terms, places))
+
+    def explained(self, left: Left) -> float:
+        """Share of the variance of the label that a fit explains, each row left out."""
+        return explained_share(left.scores, self.left(()).scores, self.rows.weights_or_ones())
+
+    def further(self, left: Left, terms: Iterable[tuple[int, ...]]) -> list[tuple[tuple[int, ...], float]]:
+        """Terms with about the share that each would add to what a fit explains, the largest first, then by name."""
+        terms, weights = list(terms), self.rows.weights_or_ones()
+        codes = (self.codes(term[0]) if len(term) == 1 else self.cells(term).of_row for term in terms)
+        shares = np.round(further_shares(codes, left.scores, self.left(()).scores, weights), 9).tolist()
+        found = zip(terms, shares, strict=True)
+        return sorted(found, key=lambda one: (-one[1], sorted(self.rank[list(one[0])].tolist())))
 
     def _left(self, terms: tuple[tuple[int, ...], ...], places: list[int]) -> Left:
         """What the terms in some places leave; their fit begins where that of all terms ended."""

@@ -22,7 +22,7 @@ sex          49  44 to 55  ██████  female +49      0.578   <.001  ef
 age          24  15 to 34  ██▉     child +19       0.403   <.001  effect
 class        16  13 to 19  █▉      3rd -14         0.328   <.001  effect
 
-Given the deciding set: sex, class and age. It explains 23.3 % of the label.
+Given the deciding set: sex, class and age. It explains 29.0 % of the label.
 built-in table titanic, 2,201 rows, 3 features. Details: --explain.
 """
 TITANIC_DETAILS = """\

@@ -51,7 +51,7 @@ def test_the_answer_comes_first_and_three_sentences_follow(run):
     headline, _, rest = out.split("\n\n")
     assert headline == "3 of 6 features have a significant effect on 'class'."
     assert " ".join(rest.split()) == (
-        "Given the deciding set: jacket_color, body_shape and head_shape. It explains 88.3 % of the label. mixed: the"
+        "Given the deciding set: jacket_color, body_shape and head_shape. It explains 99.8 % of the label. mixed: the"
         " direction depends on other features (head_shape and body_shape). built-in table monks-1, 432 rows, 6"
         " features. Details: --explain."
     )

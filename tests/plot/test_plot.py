@@ -301,8 +301,8 @@ def test_a_selection_shows_what_each_feature_added():
     ax = found.plot()
     first, second, *rest = names_of(ax)
     assert (first, second, rest) == ("jacket_color", "body_shape × head_shape", list(found.features[3:]))
-    explained = found.explained[[0, 2, 3, 4]]
-    assert [bar.get_width() for bar in ax.patches] == pytest.approx(np.diff(100 * explained, prepend=0.0).tolist())
+    explained, adds = found.explained[[0, 2, 3, 4]], [found.adds[0], found.adds[1:3].sum(), *found.adds[3:]]
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx(np.maximum(100 * np.array(adds), 0.0).tolist())
     assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == [
         COLOURS.effect,
         COLOURS.changed,

@@ -470,7 +470,7 @@ def test_a_panel_says_how_many_rows_and_pairs_are_compared():
 
 def test_what_is_given_is_said():
     said = {name: views(made(name))["ranking"][0].lines[0] for name in TABLES}
-    assert said["weights"] == "Given the deciding set: sex, class and age. It explains 23.3 % of the label."
+    assert said["weights"] == "Given the deciding set: sex, class and age. It explains 29.0 % of the label."
     assert said["a copy"].startswith("Given the deciding set: x0. It explains")
     assert said["given nothing"].startswith("Given nothing (univariate): all rows are compared")
     assert said["nothing to compare"].startswith("Given all other features")

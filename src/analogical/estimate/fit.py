@@ -90,6 +90,28 @@ class Left:
         return self.scores / np.sqrt(error), self.variance / error
 
 
+def explained_share(left: Floats, nothing: Floats, weights: Ints) -> float:
+    """Share of the squares that a fit of nothing leaves, and another fit does not; each row is left out of both."""
+    return 1 - float(weights @ (left**2).sum(axis=1)) / float(weights @ (nothing**2).sum(axis=1))
+
+
+def further_shares(codes: Iterable[Codes], left: Floats, nothing: Floats, weights: Ints) -> list[float]:
+    """The further share that each of some columns would explain: of what is left, the mean of its value is subtracted.
+
+    The mean is that of the other rows with this value, and of one row of 0: in ``n`` rows with sum ``s`` and squares
+    ``q``, what is left of ``r`` is ``((n + 1) r - s) / n``, and its squares are ``((n + 1)^2 q - (n + 2) s^2) / n^2``.
+    """
+    columns, total = list(zip(left.T, (left**2).T, strict=True)), float(weights @ (nothing**2).sum(axis=1))
+    shares = []
+    for of_row in codes:
+        n, fall = np.maximum(np.bincount(of_row, weights), 1.0), 0.0
+        for scores, squares in columns:
+            s, q = np.bincount(of_row, weights * scores), np.bincount(of_row, weights * squares)
+            fall += float(((n + 2) / n**2 * s**2 - (2 * n + 1) / n**2 * q).sum())
+        shares.append(fall / total)
+    return shares
+
+
 def what_is_left(
     terms: Sequence[Term],
     labels: Floats,

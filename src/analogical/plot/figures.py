@@ -152,7 +152,7 @@ def plot_selection(result: "Selection", ax: "Axes | None") -> "Axes":
     """What each selected feature adds to those before it."""
     steps = selection_steps(result)
     shown = steps[:MAX_DRAWN_ROWS]
-    adds = [100 * step.adds if step.adds is not None else 0.0 for step in shown]
+    adds = [100 * step.adds for step in shown]
     reasons = [step.reason for step in shown]
     colours = (COLOURS.effect, COLOURS.changed, COLOURS.muted, COLOURS.neutral)
     colour_of = dict(zip(REASONS, colours, strict=True))
@@ -160,14 +160,14 @@ def plot_selection(result: "Selection", ax: "Axes | None") -> "Axes":
         ax,
         [" × ".join(step.features) for step in shown],
         title=f"What each feature adds for {short_name(result.label)}",
-        x_label="share of the uncertainty of the label that it adds, in %; right: explained so far",
+        x_label="share of the variance of the label that it adds, in %; right: explained so far",
         beside=[f"{100 * step.explained:.1f} %" for step in shown],
         legend=[key(colour, REASONS[reason].meaning) for reason, colour in colour_of.items() if reason in reasons],
         n_more=len(steps) - len(shown),
         empty="No feature was selected.",
     ) as ax:
         draw_bars(ax, adds, [colour_of[reason] for reason in reasons])
-        ax.set_xlim(min([0.0, *adds]) * 1.1, max([1.0, *adds]) * 1.04)
+        ax.set_xlim(0.0, max([1.0, *adds]) * 1.04)
     return ax
 
 

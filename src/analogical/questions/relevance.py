@@ -74,7 +74,7 @@ class Settings:
     unit: str = ""
     """Unit of a label that is a number, if it is known: days, hours, seconds."""
     explained: float | None = None
-    """Share of the uncertainty of the label that the deciding set explains; None if there is none."""
+    """Share of the variance of the label that the deciding set explains; None if there is none."""
     n_groups: int | None = None
     """Groups of rows that depend on each other; None if rows are assumed independent."""
     engine: str = "memory"

@@ -92,10 +92,9 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     relevance_ : Relevance
         Without ``k``, or with strategy ``"ranking"``: effect, p-value and status of every feature.
     selection_ : Selection
-        With ``k`` and strategy ``"together"``: the features in the order selected, their gains, and which were left
-        out because a selected one carries the same information.
+        With ``k`` and strategy ``"together"``: the features in the order selected, and what each adds.
     scores_ : ndarray of shape (n_features,)
-        The effect of each feature, NaN without pairs; with ``selection_`` the gain of each selected feature, NaN for
+        The effect of each feature, NaN without pairs; with ``selection_`` what each selected feature adds, NaN for
         the others.
     pvalues_ : ndarray of shape (n_features,)
         With ``relevance_``: p-value of each feature, not adjusted; NaN where nothing is tested.
@@ -232,9 +231,9 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         names = table.names
         result = self.selection_ = select(study, k=len(names) if self.k == "all" else int(self.k))
         self._chosen: Positions = np.array([names.index(name) for name in result.features], dtype=np.intp)
-        gains = np.full(len(names), np.nan)
-        gains[self._chosen] = result.gain
-        self.scores_: Floats = self._at_all_features(gains)
+        adds = np.full(len(names), np.nan)
+        adds[self._chosen] = result.adds
+        self.scores_: Floats = self._at_all_features(adds)
         return self
 
     def _fit_ranking(self, study: Study) -> None:

@@ -8,7 +8,7 @@ from analogical.questions.select import Selection
 from analogical.show.notes import leaks_of
 from analogical.show.relevance import StatusWords
 from analogical.show.views import Cell, View, number_column, tabulate, text_column
-from analogical.show.words import LONG_NAME, counted, list_all, list_first, percent, quoted, shown, verb
+from analogical.show.words import LONG_NAME, counted, list_all, percent, quoted, shown, verb
 
 if TYPE_CHECKING:
     from analogical.questions.selector import Dropped
@@ -17,7 +17,7 @@ REASONS: dict[str, StatusWords] = {
     "gain": StatusWords("good", "adds most"),
     "interaction": StatusWords("accent", "act together"),
     "significant": StatusWords("plain", "significant given the others"),
-    "next": StatusWords("muted", "next, but gains too little"),
+    "next": StatusWords("muted", "next"),
 }
 """Why a feature was selected."""
 
@@ -26,8 +26,8 @@ class Step(NamedTuple):
     """Features that were selected at once: one, or several that act only together."""
 
     features: Sequence[str]
-    adds: float | None
-    """Share of the uncertainty of the label that they explain beyond the features before them."""
+    adds: float
+    """Share of the variance of the label that they explain beyond the features before them; 0 if it is negative."""
     explained: float
     why: str
     reason: str
@@ -43,7 +43,7 @@ def view_selection(result: Selection) -> View:
 
     columns = [
         text_column("feature", lambda step: " × ".join(map(shown, step.features)), may_shorten=True),
-        number_column("adds", lambda step: "-" if step.adds is None else percent(step.adds)),
+        number_column("adds", lambda step: percent(step.adds)),
         number_column("explained", lambda step: Cell(percent(step.explained), bar=step.explained)),
         text_column("why", why, may_wrap=True, drop_order=1),
     ]
@@ -54,15 +54,10 @@ def view_selection(result: Selection) -> View:
             f"{len(result.features):,} of {n} {verb(result.features, 'explains', 'explain')}"
             f" {percent(float(result.explained[-1]))} of {quoted(result.label)}{together}."
         )
-    by: dict[str, list[str]] = {}
-    for item in result.carried:
-        by.setdefault(shown(item.by[0], LONG_NAME) if len(item.by) == 1 else "all of these", []).append(item.feature)
-    groups = "; to ".join(f"{other}: {list_first(names, 3)}" for other, names in by.items())
-    carried = f"Left out, because they add little to {groups}." if groups else ""
     return View(
         headline=headline,
         tables=(tabulate(steps, columns),) if result.features else (),
-        lines=tuple(filter(None, (_describe_stop(result), carried))),
+        lines=(_describe_stop(result),),
         about=(counted(result.n_rows, "row"), n),
         explanation=tuple(_explain(result)),
     )
@@ -70,52 +65,41 @@ def view_selection(result: Selection) -> View:
 
 def selection_steps(result: Selection) -> list[Step]:
     """The lines of the table; features that act only together share a line."""
-    steps: list[Step] = []
-    before, place = 0.0, 0
+    steps, place = list[Step](), 0
     while place < len(result.features):
         group = [place]
         if result.why[place] == "interaction":
             partners = {result.features[place], *result.partners[place]}
             while (after := group[-1] + 1) < len(result.features) and result.features[after] in partners:
                 group.append(after)
-        explained = float(result.explained[group[-1]])
         alone = result.why[place] == "interaction" and len(group) == 1
         why = f"acts together with {list_all(result.partners[place])}" if alone else REASONS[result.why[place]].meaning
-        adds = None if alone else explained - before  # meaningless without its partners
-        steps.append(Step([result.features[k] for k in group], adds, explained, why, result.why[place]))
-        before, place = explained, group[-1] + 1
+        adds, explained = float(result.adds[group].sum()), float(result.explained[group[-1]])
+        steps.append(Step([result.features[k] for k in group], max(adds, 0.0), explained, why, result.why[place]))
+        place = group[-1] + 1
     return steps
 
 
 def _describe_stop(result: Selection) -> str:
-    following = shown(result.next_feature, LONG_NAME)
+    following = f"; the next is {shown(result.next_feature, LONG_NAME)}." if result.next_feature is not None else "."
     if not result.features:
-        return "" if result.next_feature is None else f"The best is {following}, which adds no more than chance would."
-    if len(result.features) < result.stop:
-        return f"Without k, {counted(result.stop, 'feature')} would be selected; the next is {following}."
-    if len(result.features) > result.stop:
-        rest = " The last ones gain too little." if "next" in result.why else ""
-        return f"Without k, {counted(result.stop, 'feature')} would be selected.{rest}"
+        return f"No feature is significant{following}"
+    if len(result.features) != result.stop:
+        return f"Without k, {counted(result.stop, 'feature')} would be selected{following}"
     if result.next_feature is None:
         return "All features were selected."
-    if (result.next_gain or 0.0) >= result.need:  # the deciding set has its maximum size
-        return f"More features would add to these; the next is {following}."
-    return f"No other feature adds more than chance would, or is significant; the next is {following}."
+    return f"No other feature is significant given these{following}"
 
 
 def _explain(result: Selection) -> list[str]:
-    """What the columns mean, and the threshold of the selection."""
+    """What the columns mean."""
     sentences = [
-        "explained: share of the uncertainty of the label (its log-likelihood) that the features up to this line"
-        " explain, each row predicted from the other rows that agree with it. adds: the part that this line adds.",
-        f"A feature must gain a log-likelihood of {result.need:.1f} nats: few do so by chance."
-        + ("" if result.next_gain is None else f" The next would gain {result.next_gain:.1f}."),
+        "explained: share of the variance of the label that the features up to this line explain, each row left out of"
+        " the fit that predicts it. adds: the part that this line adds; of features that come next, about what each"
+        " would add.",
     ]
     if result.k is not None and result.k > len(result.features):
         sentences.append(f"k is {result.k:,}, but the table has {counted(len(result.names), 'feature')}.")
-    if result.n_classes < len(result.classes):
-        n_rare = len(result.classes) - result.n_classes + 1
-        sentences.append(f"The {n_rare:,} rarest of {len(result.classes):,} classes were merged.")
     return sentences
 
 
