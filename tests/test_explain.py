@@ -386,7 +386,7 @@ def test_order_names_constants_and_copies_move_no_p_value():
 
 
 def test_more_than_20_000_rows_are_explained_on_a_part_and_tested_on_all():
-    X, y = with_neighbours(24_000, 2, 9)
+    X, y = with_neighbours(24_000, 3, 9)
     study = Study(X, y)
     assert study.explanation is study.sample.explanation
     assert sorted(study.explanation.features) == list(range(9))

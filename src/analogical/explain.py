@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analogical._types import Floats
-from analogical.count.groups import evenly
 from analogical.estimate.dependencies import explained_by_chance
 from analogical.estimate.status import LEVEL
 from analogical.estimate.tests import adjust_for_features
@@ -190,7 +189,7 @@ class Explanation:
         n_pairs = math.comb(len(tried), 2)
         least = NormalDist().inv_cdf(1 - LEVEL / n_pairs)
         left = study.left(self.terms())
-        some = evenly(len(rows.codes), SCREENED_ROWS[2])
+        some = study.some_rows(SCREENED_ROWS[2])
         weights = rows.weights_or_ones()[some, None].astype(np.float64)
         pairs = screen_pairs(
             rows.codes[some][:, tried], rows.n_values[tried], weights * left.scores[some], weights * left.variance[some]

@@ -11,14 +11,14 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, Unpac
 import numpy as np
 
 from analogical._checks import check_choice
-from analogical._types import CodedRows, Codes, Floats, Ints, Note, code_type, merge_bins
+from analogical._types import CodedRows, Codes, Floats, Ints, Note, Positions, code_type, merge_bins
 from analogical.columns.binning import NUMBERS_OF_BINS
 from analogical.columns.encode import EncodedTable, encode_features, encode_table
 from analogical.columns.rules import ColumnOptions, Rules, asked_of, rules_of, written_call
 from analogical.count.contexts import Contexts, Stack, contexts_of_cells
 from analogical.count.counts import PairCounts
 from analogical.count.given import RowContexts, count_given, count_one
-from analogical.count.groups import collapse_rows, evenly, first_rows, merge_rows
+from analogical.count.groups import collapse_rows, evenly, first_rows, merge_rows, order_by_contents
 from analogical.count.listing import ListedRows
 from analogical.count.pairs import count_pairs, find_contexts
 from analogical.count.threads import n_threads_for
@@ -38,7 +38,7 @@ from analogical.estimate.sizes import EffectSums, Size, class_scores, measure_si
 from analogical.estimate.tests import Scores, Tested, p_values_of, ranks_of, test_stack
 from analogical.explain import Explanation, GivenColumns
 from analogical.outside import encode_outside, is_outside
-from analogical.search import COPY, Decider, Voting
+from analogical.search import COPY, SCREENED_ROWS, Decider, Voting
 
 __all__ = [
     "Asked",
@@ -62,8 +62,8 @@ Item: TypeAlias = tuple[int, tuple[int, ...]]
 """A feature, and the columns that it is compared given, sorted."""
 
 SEARCH_ROWS = 20_000
-"""Rows on which the deciding set is chosen, evenly spaced in larger tables: a feature without a visible effect on this
-many rows confounds little, and only the choice depends on them."""
+"""Rows of a larger table on which the deciding set is chosen: a feature without a visible effect on this many rows
+confounds little, and only the choice depends on them."""
 CLASSES_OF_NUMBER = 5
 """Classes of about equal size that stand for a label that is a number in the votes of the search."""
 BINS_OF_FIT = 8
@@ -450,7 +450,7 @@ class Study:
             bounds = np.cumsum([1, *(term.width for term in made)])
             columns = np.concatenate([[0], *(np.arange(bounds[place], bounds[place + 1]) for place in places)])
             start = self.left(terms).coefficients[:, columns.astype(np.intp)]
-        classes, fitted_on = self.scores.table[self.rows.labels], evenly(len(self.rows.codes), SEARCH_ROWS)
+        classes, fitted_on = self.scores.table[self.rows.labels], self.some_rows(SEARCH_ROWS)
         kept, are_classes = [made[place] for place in places], self.scores.are_classes
         return what_is_left(kept, classes, self.rows.weights, fitted_on, start, are_classes=are_classes)
 
@@ -617,6 +617,25 @@ class Study:
         counts = (len(self.decider.varying), *map(len, self.decider.screened.values()))
         return self.notes if len(set(counts)) == 1 else (*self.notes, Note("screened", (), counts))
 
+    def some_rows(self, most: int) -> Positions:
+        """All rows, or so many of them, chosen by what is in them, whatever their order."""
+        n_rows = len(self.rows.codes)
+        return np.arange(n_rows) if n_rows <= most else self._order[evenly(n_rows, most)]
+
+    @cached_property
+    def _order(self) -> Positions:
+        """The rows in an order of their contents."""
+        columns = list[tuple[Codes, Ints, Ints | None]]()
+        for feature in np.argsort(self.rank).tolist():
+            meaning, ties = self.table.columns[feature], None
+            if meaning.treatment == "categories":
+                ties = np.argsort(np.argsort([str(value) for value in meaning.values], kind="stable"))
+            columns.append((self.rows.codes[:, feature], self.value_sizes(feature), ties))
+            if feature in self.fine_sizes:
+                columns.append((self.table.fine[feature], self.fine_sizes[feature], None))
+        groups = None if self.group_column is None else self.codes(self.group_column)
+        return order_by_contents(columns, self.rows.labels, self.rows.weights, groups)
+
     @property
     def sample(self) -> "Study":
         """The study of the rows searched: this study if it has few rows.
@@ -627,10 +646,10 @@ class Study:
         return self if is_small else self.once("sample", self._subsample)
 
     def _subsample(self) -> "Study":
-        """The study of evenly spaced rows, or of the sample of a source."""
+        """The study of some rows, or of the sample of a source."""
         table = self.table
         if self.source is None:
-            chosen = evenly(len(self.rows.codes), SEARCH_ROWS)
+            chosen = self.some_rows(SEARCH_ROWS)
             rows = self.rows.take(chosen)
             table = replace(
                 table,
@@ -652,7 +671,8 @@ class Study:
             return self.sample.decider
         rows = self.in_classes(self.rows_of(range(len(self.owner))))
         groups = None if self.group_column is None else self.codes(self.group_column)
-        return Decider(Voting(rows, n_threads_for(self.n_jobs, rows.codes.size), groups), self.owner, self.rank)
+        voting = Voting(rows, n_threads_for(self.n_jobs, rows.codes.size), groups)
+        return Decider(voting, self.owner, self.rank, {size: self.some_rows(n) for size, n in SCREENED_ROWS.items()})
 
     @cached_property
     def explanation(self) -> Explanation:

@@ -303,9 +303,10 @@ def relevance(
 
     Notes
     -----
-    The deciding set is searched on at most 20,000 evenly spaced rows; all numbers come from all rows. So in larger
-    tables it may differ from the features with the status ``"effect"``. P-values do not account for this search. The
-    cost is one grouping of the rows per feature, the search, and, where members are subtracted, a regression.
+    The deciding set is searched on at most 20,000 rows, chosen by what is in them; all numbers come from all rows. So
+    in larger tables it may differ from the features with the status ``"effect"``. P-values do not account for this
+    search. The cost is one grouping of the rows per feature, the search, and, where members are subtracted, a
+    regression.
 
     Examples
     --------

@@ -154,7 +154,7 @@ def select(
     of them is selected without its partners, and ``next_feature`` names the next one. After the deciding set come
     the features left, those with the largest gain first, copies of selected ones last.
 
-    The set is searched on at most 20,000 evenly spaced rows, greedily. The cost is one count of these rows for each
+    The set is searched on at most 20,000 rows, greedily. The cost is one count of these rows for each
     feature and step, and a matrix product of all values to screen pairs: in 1,500 rows half a minute at 11,000 features
     of three values. Of more features, and of more than about seventy for sets of three, those with the largest gain
     alone are tried, and a note says how many.
