@@ -278,7 +278,8 @@ def relevance(
         On which other features compared rows agree: the deciding set, all others (the paper's index), or those named;
         an empty list for none, as in a univariate filter. Only with ``"auto"`` is anything subtracted.
     duplicates : {"count", "once"}
-        Identical rows with the same label count as often as they occur, or once: the paper's definition over sets.
+        Identical rows with the same label count as often as they occur, or once: the paper's definition over sets. Then
+        p assumes that they are copies of one record, and that no two independent rows are identical.
     confidence : float
         Confidence level of the intervals; tests use the level 1 - confidence.
     progress : bool
@@ -357,8 +358,7 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
     for n_done, (i, size) in enumerate(sizes, 1):
         tested = study.tested(i, contexts[i].columns)
         if tested is not None and size is not None:
-            if study.duplicates == "count":
-                p_value[i] = study.p_value(i, contexts[i])
+            p_value[i] = study.p_value(i, contexts[i])
             is_significant = p_value[i] <= level
             effect[i] = max(size.effect, 0.0)
             if is_significant and effect[i] == 0:  # the test saw an effect whose size is uncertain
