@@ -202,9 +202,6 @@ def test_members_that_left_make_room_for_others(monkeypatch):
         monkeypatch.setattr(explain, "_prune", lambda _, answers=answers: next(answers))
         assert Study(codes[0], y).explanation.columns == []
         assert len(calls) == n_rounds
-    calls.clear()
-    assert Study(codes[0], y, groups=np.arange(300) // 2).explanation.columns == []  # with groups none leaves
-    assert calls == ["join"]
 
 
 def test_copies_of_members_have_no_p_value_and_do_not_count():
@@ -394,3 +391,19 @@ def test_more_than_20_000_rows_are_explained_on_a_part_and_tested_on_all():
     assert given.adjusted_for
     assert len(study.left(given.terms).scores) == 24_000
     assert study.p_value(0, given) < study.sample.p_value(0, given)
+
+
+@pytest.mark.parametrize(("n_units", "size"), [(15, 20), (60, 6)])
+def test_unrelated_features_of_units_are_no_members(n_units, size):
+    """The votes count rows, so features that are fixed in units join; tested by units they leave."""
+    n_voted = n_members = 0
+    for seed in range(6):
+        rng, unit = np.random.default_rng([seed, n_units]), np.repeat(np.arange(n_units), size)
+        X = rng.integers(0, 3, (n_units, 8))[unit]
+        odds = 2 * rng.normal(size=n_units)[unit]
+        y = (rng.random(len(unit)) < 1 / (1 + np.exp(-odds))).astype(int)
+        study = Study(X, y, groups=unit)
+        n_voted += bool(study.decider.decide())
+        n_members += bool(study.explanation.columns)
+    assert n_voted >= 2
+    assert n_members <= 1

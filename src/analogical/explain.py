@@ -82,8 +82,7 @@ class Explanation:
         self.parts = sorted({tuple(sorted({self._own(s.column), *s.partners})) for s in steps if s.partners})
         for _ in range(ROUNDS):
             self._extend()
-            # with groups the test may have too little power to keep a true member
-            if study.group_column is not None or not self._prune():
+            if not self._prune():
                 return
         self._extend(MOST_PAIRS)  # those that join and leave by turns are members
 
