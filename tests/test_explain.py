@@ -407,3 +407,19 @@ def test_unrelated_features_of_units_are_no_members(n_units, size):
         n_members += bool(study.explanation.columns)
     assert n_voted >= 2
     assert n_members <= 1
+
+
+@pytest.mark.parametrize("is_grouped", [False, True])
+@pytest.mark.parametrize("slope", [0.0, 3.0])
+def test_a_finer_number_is_no_copy_of_classes_within_which_it_predicts(slope, is_grouped):
+    rng = np.random.default_rng(1)
+    number = rng.random(3_000)
+    step = (number * 5).astype(int)
+    classes = np.where(rng.random(3_000) < 0.004, rng.integers(0, 5, 3_000), step)
+    odds = 1.2 * (step - 2) + slope * (5 * number - step - 0.5)
+    y = (rng.random(3_000) < 1 / (1 + np.exp(-odds))).astype(int)
+    table = pd.DataFrame({"number": number, "classes": [f"g{k}" for k in classes], "other": rng.integers(0, 2, 3_000)})
+    study = Study(table, y, groups=np.arange(3_000) // 2 if is_grouped else None)
+    assert study.copied(0, [1]) == (None if slope else 1)
+    assert study.copied(1, [0]) == 0  # the number determines the classes but for a few rows
+    assert study.copied(2, [0, 1]) is None

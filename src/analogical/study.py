@@ -35,6 +35,7 @@ from analogical.estimate.fit import Left, Term, what_is_left
 from analogical.estimate.groups import group_p_value
 from analogical.estimate.repeats import count_copies, find_unit
 from analogical.estimate.sizes import EffectSums, Size, class_scores, measure_size_of_groups, measure_sizes
+from analogical.estimate.status import LEVEL
 from analogical.estimate.tests import Scores, Tested, p_values_of, ranks_of, test_stack
 from analogical.explain import Explanation, GivenColumns
 from analogical.outside import encode_outside, is_outside
@@ -602,7 +603,32 @@ class Study:
         own = self.owner[list(columns)].tolist()  # a number may be a member in other bins than a copy of it has
         left = {c: self.entropy_left(feature, c) for c in (*columns, *own) if int(self.owner[c]) != feature}
         least = min(left, key=lambda c: left[c], default=None)
-        return int(self.owner[least]) if least is not None and left[least] <= COPY else None
+        if least is None or left[least] > COPY:
+            return None
+        other, sample = int(self.owner[least]), self.sample
+        says_more = sample.once(("says more", feature, other), lambda: sample._says_more(feature, other))
+        return None if says_more else other
+
+    def _says_more(self, feature: int, other: int) -> bool:
+        """Whether a feature, as finely as it is known, predicts the label among rows that are equal on a near-copy."""
+        first = self.decider.original
+        if first.get(feature, feature) == first.get(other, other):
+            return False
+        codes = [self.table.fine[c] if c in self.fine_sizes else self.codes(c) for c in (feature, other)]
+        if self.group_column is not None:
+            codes.append(self.codes(self.group_column))
+        rows = CodedRows(
+            np.stack(codes).T,
+            self.rows.labels,
+            np.array([int(column.max()) + 1 for column in codes]),
+            self.rows.n_labels,
+            self.rows.weights,
+        )
+        if self.group_column is not None:
+            return group_p_value(rows) * self.n_features <= LEVEL
+        ranks = self._ranks_of(feature, rows.value_sizes(0)) if feature in self.fine_sizes else None
+        (tested,) = test_stack(Stack.of([find_contexts(rows, [0])[0]]), self.scores, [ranks])
+        return tested is not None and tested.p_value * self.n_features <= LEVEL
 
     def entropy_left(self, feature: int, column: int) -> float:
         """Conditional entropy of a feature given a column, as a share of its entropy, on the rows searched."""
