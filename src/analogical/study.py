@@ -625,7 +625,8 @@ class Study:
             self.rows.weights,
         )
         if self.group_column is not None:
-            return group_p_value(rows) * self.n_features <= LEVEL
+            scores = None if self.scale is None else self.label_scores[rows.labels]
+            return group_p_value(rows, scores) * self.n_features <= LEVEL
         ranks = self._ranks_of(feature, rows.value_sizes(0)) if feature in self.fine_sizes else None
         (tested,) = test_stack(Stack.of([find_contexts(rows, [0])[0]]), self.scores, [ranks])
         return tested is not None and tested.p_value * self.n_features <= LEVEL

@@ -108,7 +108,8 @@ def order_by_contents(
     """
     rng, blocks = np.random.default_rng(0), [slice(k, k + 2**14) for k in range(0, len(labels), 2**14)]
     sizes = np.bincount(labels, weights)
-    of_row = rng.integers(2**11, 2**12, len(sizes))[np.argsort(np.argsort(sizes, kind="stable"))][labels] * 1.0
+    of_label = np.argsort(np.argsort(sizes, kind="stable"))
+    of_row = rng.integers(2**11, 2**12, len(sizes))[of_label][labels] * 1.0
     of_row *= 1.0 if weights is None else weights
     known = list[tuple[list[int], float, Codes, Positions]]()
     for codes, rows, ties in columns:
@@ -117,7 +118,7 @@ def order_by_contents(
         known.append((rows[order].tolist(), with_label, codes, np.argsort(order)))
     known.sort(key=lambda column: column[:2])
     salts = [rng.integers(2**63, size=len(column[3]), dtype=np.uint64)[column[3]] for column in known]
-    keys = of_row.astype(np.uint64)
+    keys = of_row.astype(np.uint64) + rng.integers(2**63, size=len(sizes), dtype=np.uint64)[of_label][labels]
     for block in blocks:
         for column, salt in zip(known, salts, strict=True):
             keys[block] += salt[column[2][block]]
