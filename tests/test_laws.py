@@ -107,3 +107,23 @@ def test_the_container_changes_nothing(which, given):
     X, y = table_of(which)
     for table in (X.to_numpy(dtype=object), X.to_numpy(dtype=object).tolist()):
         assert_same(answer_to(which, given), relevance(table, y.tolist(), given=given, feature_names=list(X)))
+
+
+@pytest.mark.parametrize("beside", [{}, {"weights": 3}, {"groups": 6_000}])
+def test_row_order_changes_nothing_in_a_large_table_of_weak_effects(beside):
+    """The features that are members by a hair would change with the rows that are searched."""
+    rng = np.random.default_rng(17)
+    z = rng.normal(size=(25_000, 6))
+    z[:, 1:] += 0.8 * z[:, :1]
+    X = pd.DataFrame(z.round(2), columns=list("abcdef"))
+    X["a"] = pd.cut(z[:, 0], [-9, -1, 0, 0.3, 9]).astype(str)
+    odds = 0.1 * z[:, 0] + 0.07 * z[:, 3] + 0.06 * z[:, 4] * z[:, 5] - 1
+    y = (rng.random(25_000) < 1 / (1 + np.exp(-odds))).astype(int)
+    options = {name: rng.integers(1, n + 1, len(y)) for name, n in beside.items()}
+    order = rng.permutation(len(y))
+    permuted = {name: values[order] for name, values in options.items()}
+    one = relevance(X, y, **options)
+    other = relevance(X.iloc[order].reset_index(drop=True), y[order], **permuted)
+    assert_same(one, other)
+    assert 0 < len(one.deciding) < 6 or beside
+    assert (one.deciding, one.settings) == (other.deciding, other.settings)

@@ -8,7 +8,8 @@ import pytest
 from conftest import coded
 from naive import naive_log_likelihood
 
-from analogical.search import GATE, MOST_MEMBERS, Decider, Voting
+from analogical.count.groups import evenly
+from analogical.search import GATE, MOST_MEMBERS, SCREENED_ROWS, Decider, Voting
 
 
 class Found(NamedTuple):
@@ -28,7 +29,9 @@ def decider(codes, labels, *, owner=None, rank=None, weights=None):
     codes = np.asarray(codes)
     owner = np.arange(codes.shape[1]) if owner is None else np.asarray(owner)
     rank = np.arange(owner.max() + 1) if rank is None else np.asarray(rank)
-    return Decider(Voting(coded(codes, labels, weights)), owner, rank)
+    voting = Voting(coded(codes, labels, weights))
+    some = {size: evenly(len(voting.rows.codes), n) for size, n in SCREENED_ROWS.items()}
+    return Decider(voting, owner, rank, some)
 
 
 def uniform(n_rows, n_features, n_values=2, seed=0):

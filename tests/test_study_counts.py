@@ -155,8 +155,9 @@ def test_the_rows_searched_know_their_units(monkeypatch):
     monkeypatch.setattr("analogical.study.SEARCH_ROWS", 200)
     rows, labels = rows_and_labels()
     units = np.arange(400) // 3
-    sample = Study(rows, labels, groups=units).sample
-    chosen = np.linspace(0, 399, 200).astype(int)
+    study = Study(rows, labels, groups=units)
+    sample, chosen = study.sample, study.some_rows(200)
+    assert len(np.unique(chosen)) == 200
     assert sample.codes(sample.group_column).tolist() == units[chosen].tolist()
     expected = group_p_value(coded(np.column_stack([rows[:, :2], units])[chosen], labels[chosen]))
     assert sample.p_value(0, GivenColumns((1,))) == pytest.approx(expected)

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analogical._types import Floats
-from analogical.count.groups import evenly
 from analogical.estimate.dependencies import explained_by_chance
 from analogical.estimate.fit import Left
 from analogical.estimate.status import LEVEL
@@ -83,8 +82,7 @@ class Explanation:
         self.parts = sorted({tuple(sorted({f, *partners})) for f, partners in self.decider.partners.items()})
         for _ in range(ROUNDS):
             self._extend()
-            # with groups the test may have too little power to keep a true member
-            if study.group_column is not None or not self._prune():
+            if not self._prune():
                 break
         else:
             self._extend(MOST_PAIRS)  # those that join and leave by turns are members
@@ -213,7 +211,7 @@ class Explanation:
             return
         rows, left = self.decider.voting.rows, self.study.left(self.terms())
         least = NormalDist().inv_cdf(1 - LEVEL / math.comb(len(tried), 2))
-        some = evenly(len(rows.codes), SCREENED_ROWS[2])
+        some = self.study.some_rows(SCREENED_ROWS[2])
         weights = rows.weights_or_ones()[some, None].astype(np.float64)
         pairs = screen_pairs(
             rows.codes[some][:, tried], rows.n_values[tried], weights * left.scores[some], weights * left.variance[some]

@@ -27,7 +27,7 @@ features, so memory does not grow with their number.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
@@ -63,7 +63,7 @@ EQUAL_GAINS = 1e-9
 VOTING_CLASSES, SCREENED_CLASSES = 50, 8
 """Largest number of classes that vote, the rarest of more are merged; and of the classes that are screened."""
 SCREENED_ROWS = {2: 5_000, 3: 2_000}
-"""Rows, evenly spaced, on which sets of two and of three features are screened."""
+"""Rows on which sets of two and of three features are screened."""
 WORK = {2: 1e12, 3: 1e9}
 """Products of two numbers that screening may take: half a minute, and a fifth of a second, of one core. That is all
 pairs of 11,000 features of three values in 1,500 rows, and all sets of three of 74 such features. Of 50 features of
@@ -447,11 +447,11 @@ class Decider:
 
     ``owner`` is the feature of each column of the voting rows: columns from ``n_features`` on are numbers in other
     numbers of bins. Of features that predict equally well the first in ``rank`` is chosen, so that the order of columns
-    does not matter.
+    does not matter. ``some_rows`` are the voting rows on which sets of two and of three are screened.
     """
 
-    def __init__(self, voting: Voting, owner: Ints, rank: Ints) -> None:
-        self.voting, self.owner, self.rank = voting, owner, rank
+    def __init__(self, voting: Voting, owner: Ints, rank: Ints, some_rows: Mapping[int, Positions]) -> None:
+        self.voting, self.owner, self.rank, self.some_rows = voting, owner, rank, some_rows
         self.bins: dict[int, list[int]] = {}
         for column, feature in enumerate(owner.tolist()):
             self.bins.setdefault(feature, []).append(column)
@@ -511,7 +511,7 @@ class Decider:
             tried = [f for f in tried if f in screened]
         if len(tried) < size:
             return []
-        some = np.arange(0, len(rows.codes), -(-len(rows.codes) // SCREENED_ROWS[size]))
+        some = self.some_rows[size]
         labels, shares = rows.labels[some], state.shares()[state.of_row[some]]
         weights = np.ones(len(some)) if rows.weights is None else rows.weights[some].astype(np.float64)
         # the residuals of the most frequent class follow from those of the others

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, Unpac
 import numpy as np
 
 from analogical._checks import check_choice
-from analogical._types import Codes, Floats, Ints, Note
+from analogical._types import Codes, Floats, Ints, Note, Positions
 from analogical.columns.binning import NUMBERS_OF_BINS, merge_bins
 from analogical.columns.columns import code_type
 from analogical.columns.encode import EncodedTable, encode_table
@@ -19,7 +19,7 @@ from analogical.columns.frames import is_outside
 from analogical.columns.rules import ColumnOptions, Rules, asked_of, rules_of, written_call
 from analogical.count.contexts import Contexts, PairCounts, Stack, contexts_of_cells
 from analogical.count.given import RowContexts, count_given, count_one
-from analogical.count.groups import CodedRows, collapse_rows, evenly, first_rows, merge_rows
+from analogical.count.groups import CodedRows, collapse_rows, evenly, first_rows, merge_rows, order_by_contents
 from analogical.count.listing import ListedRows
 from analogical.count.pairs import count_pairs, find_contexts
 from analogical.count.threads import n_threads_for
@@ -36,10 +36,11 @@ from analogical.estimate.fit import Left, Term, explained_share, further_shares,
 from analogical.estimate.groups import group_p_value
 from analogical.estimate.repeats import count_copies, find_unit
 from analogical.estimate.sizes import EffectSums, Size, class_scores, measure_size_of_groups, measure_sizes
+from analogical.estimate.status import LEVEL
 from analogical.estimate.tests import Scores, Tested, p_values_of, ranks_of, test_stack
 from analogical.explain import Explanation, GivenColumns
 from analogical.outside import encode_outside
-from analogical.search import COPY, Decider, Voting
+from analogical.search import COPY, SCREENED_ROWS, Decider, Voting
 
 Duplicates = Literal["count", "once"]
 Given: TypeAlias = Literal["auto", "all"] | Sequence[Any]
@@ -50,8 +51,8 @@ Item: TypeAlias = tuple[int, tuple[int, ...]]
 """A feature, and the columns that it is compared given, sorted."""
 
 SEARCH_ROWS = 20_000
-"""Rows on which the deciding set is chosen, evenly spaced in larger tables: a feature without a visible effect on this
-many rows confounds little, and only the choice depends on them."""
+"""Rows of a larger table on which the deciding set is chosen: a feature without a visible effect on this many rows
+confounds little, and only the choice depends on them."""
 CLASSES_OF_NUMBER = 5
 """Classes of about equal size that stand for a label that is a number in the votes of the search."""
 BINS_OF_FIT = 8
@@ -450,7 +451,7 @@ class Study:
             bounds = np.cumsum([1, *(term.width for term in made)])
             columns = np.concatenate([[0], *(np.arange(bounds[place], bounds[place + 1]) for place in places)])
             start = self.left(terms).coefficients[:, columns.astype(np.intp)]
-        classes, fitted_on = self.scores.table[self.rows.labels], evenly(len(self.rows.codes), SEARCH_ROWS)
+        classes, fitted_on = self.scores.table[self.rows.labels], self.some_rows(SEARCH_ROWS)
         kept, are_classes = [made[place] for place in places], self.scores.are_classes
         return what_is_left(kept, classes, self.rows.weights, fitted_on, start, are_classes=are_classes)
 
@@ -602,7 +603,33 @@ class Study:
         own = self.owner[list(columns)].tolist()  # a number may be a member in other bins than a copy of it has
         left = {c: self.entropy_left(feature, c) for c in (*columns, *own) if int(self.owner[c]) != feature}
         least = min(left, key=lambda c: left[c], default=None)
-        return int(self.owner[least]) if least is not None and left[least] <= COPY else None
+        if least is None or left[least] > COPY:
+            return None
+        other, sample = int(self.owner[least]), self.sample
+        says_more = sample.once(("says more", feature, other), lambda: sample._says_more(feature, other))
+        return None if says_more else other
+
+    def _says_more(self, feature: int, other: int) -> bool:
+        """Whether a feature, as finely as it is known, predicts the label among rows that are equal on a near-copy."""
+        first = self.decider.original
+        if first.get(feature, feature) == first.get(other, other):
+            return False
+        codes = [self.table.fine[c] if c in self.fine_sizes else self.codes(c) for c in (feature, other)]
+        if self.group_column is not None:
+            codes.append(self.codes(self.group_column))
+        rows = CodedRows(
+            np.stack(codes).T,
+            self.rows.labels,
+            np.array([int(column.max()) + 1 for column in codes]),
+            self.rows.n_labels,
+            self.rows.weights,
+        )
+        if self.group_column is not None:
+            scores = None if self.scale is None else self.label_scores[rows.labels]
+            return group_p_value(rows, scores) * self.n_features <= LEVEL
+        ranks = self._ranks_of(feature, rows.value_sizes(0)) if feature in self.fine_sizes else None
+        (tested,) = test_stack(Stack.of([find_contexts(rows, [0])[0]]), self.scores, [ranks])
+        return tested is not None and tested.p_value * self.n_features <= LEVEL
 
     def entropy_left(self, feature: int, column: int) -> float:
         """Conditional entropy of a feature given a column, as a share of its entropy, on the rows searched."""
@@ -617,6 +644,25 @@ class Study:
         counts = (len(self.decider.varying), *map(len, self.decider.screened.values()))
         return self.notes if len(set(counts)) == 1 else (*self.notes, Note("screened", (), counts))
 
+    def some_rows(self, most: int) -> Positions:
+        """All rows, or so many of them, chosen by what is in them, whatever their order."""
+        n_rows = len(self.rows.codes)
+        return np.arange(n_rows) if n_rows <= most else self._order[evenly(n_rows, most)]
+
+    @cached_property
+    def _order(self) -> Positions:
+        """The rows in an order of their contents."""
+        columns = list[tuple[Codes, Ints, Ints | None]]()
+        for feature in np.argsort(self.rank).tolist():
+            meaning, ties = self.table.columns[feature], None
+            if meaning.treatment == "categories":
+                ties = np.argsort(np.argsort([str(value) for value in meaning.values], kind="stable"))
+            columns.append((self.rows.codes[:, feature], self.value_sizes(feature), ties))
+            if feature in self.fine_sizes:
+                columns.append((self.table.fine[feature], self.fine_sizes[feature], None))
+        groups = None if self.group_column is None else self.codes(self.group_column)
+        return order_by_contents(columns, self.rows.labels, self.rows.weights, groups)
+
     @property
     def sample(self) -> "Study":
         """The study of the rows searched: this study if it has few rows.
@@ -627,10 +673,10 @@ class Study:
         return self if is_small else self.once("sample", self._subsample)
 
     def _subsample(self) -> "Study":
-        """The study of evenly spaced rows, or of the sample of a source."""
+        """The study of some rows, or of the sample of a source."""
         table = self.table
         if self.source is None:
-            chosen = evenly(len(self.rows.codes), SEARCH_ROWS)
+            chosen = self.some_rows(SEARCH_ROWS)
             rows = self.rows.take(chosen)
             table = replace(
                 table,
@@ -652,7 +698,8 @@ class Study:
             return self.sample.decider
         rows = self.in_classes(self.rows_of(range(len(self.owner))))
         groups = None if self.group_column is None else self.codes(self.group_column)
-        return Decider(Voting(rows, n_threads_for(self.n_jobs, rows.codes.size), groups), self.owner, self.rank)
+        voting = Voting(rows, n_threads_for(self.n_jobs, rows.codes.size), groups)
+        return Decider(voting, self.owner, self.rank, {size: self.some_rows(n) for size, n in SCREENED_ROWS.items()})
 
     @cached_property
     def explanation(self) -> Explanation:

@@ -5,7 +5,7 @@ import pytest
 from conftest import coded, random_table
 
 from analogical.count.given import RowContexts
-from analogical.count.groups import collapse_rows, evenly, merge_rows, number_groups
+from analogical.count.groups import collapse_rows, evenly, merge_rows, number_groups, order_by_contents
 
 SHAPES = [(30, 1, 2), (40, 5, 3), (60, 7, 300), (50, 64, 2), (50, 65, 2), (40, 200, 3), (40, 5, 70_000), (1, 3, 2)]
 
@@ -96,3 +96,55 @@ def test_rows_that_are_taken_evenly_hold_the_first_and_the_last():
     assert evenly(5, 5).tolist() == evenly(5, 9).tolist() == [0, 1, 2, 3, 4]
     found = evenly(1001, 11).tolist()
     assert found == list(range(0, 1001, 100))
+
+
+def rows_by_contents(rows, labels, weights=None, groups=None, *, is_ordered=False):
+    """What stands in each row, in the order of contents."""
+    codes, columns = rows.T.astype(np.uint8), []
+    for column in codes:
+        n_values = int(column.max()) + 1
+        columns.append((column, np.bincount(column, weights), None if is_ordered else np.arange(n_values)))
+    order = order_by_contents(columns, labels, weights, groups)
+    assert sorted(order.tolist()) == list(range(len(rows)))
+    return [rows[order].tolist(), labels[order].tolist(), [] if weights is None else weights[order].tolist(), order]
+
+
+@pytest.mark.parametrize("is_ordered", [False, True])
+@pytest.mark.parametrize("beside", [{}, {"weights"}, {"groups"}])
+@pytest.mark.parametrize("seed", range(4))
+def test_order_by_contents_depends_on_contents_only(seed, beside, is_ordered):
+    rng = np.random.default_rng(seed)
+    rows, labels = rng.choice(3, (70_000, 3), p=[0.6, 0.3, 0.1]), rng.integers(0, 3, 70_000)
+    weights = rng.integers(1, 5, 70_000) if "weights" in beside else None
+    groups = rng.integers(0, 30_000, 70_000) if "groups" in beside else None
+    permuted, renamed = rng.permutation(70_000), rng.permutation(30_000)
+    one = rows_by_contents(rows, labels, weights, groups, is_ordered=is_ordered)
+    other = rows_by_contents(
+        rows[permuted],
+        labels[permuted],
+        None if weights is None else weights[permuted],
+        None if groups is None else renamed[groups[permuted]],
+        is_ordered=is_ordered,
+    )
+    assert one[:3] == other[:3]
+    if not is_ordered:  # values have other codes, and columns other places
+        codes = np.array([rng.permutation(3)[column] for column in rows.T]).T[:, [2, 0, 1]]
+        third = rows_by_contents(codes, labels, weights, groups)
+        assert [rows[third[3]].tolist(), labels[third[3]].tolist()] == one[:2]
+
+
+def test_every_part_of_that_order_has_its_share_of_equal_rows():
+    rng = np.random.default_rng(0)
+    rows, labels = rng.integers(0, 4, (40_000, 3)), rng.integers(0, 2, 40_000)
+    order = rows_by_contents(rows, labels)[3]
+    kinds = rows @ [32, 8, 2] + labels
+    chosen = np.bincount(kinds[order[evenly(40_000, 1_000)]], minlength=128)
+    assert (np.abs(chosen - np.bincount(kinds) / 40) <= 1).all()
+
+
+def test_rows_that_differ_are_mixed_in_that_order():
+    """The sample of a table of distinct rows is like a random one: the shares of pairs of values are those of all."""
+    codes = np.array(np.unravel_index(np.arange(2**16), [2] * 16)).T
+    order = rows_by_contents(codes, codes[:, 0] ^ codes[:, 5], is_ordered=True)[3]
+    shares = np.corrcoef(codes[order[evenly(2**16, 4_000)]].T) - np.eye(16)
+    assert np.abs(shares).max() < 5 / np.sqrt(4_000)

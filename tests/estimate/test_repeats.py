@@ -69,6 +69,20 @@ def test_copies_with_weights_or_groups_or_counted_once_are_not_noted():
         assert not notes_of(twice, "y", **options)
 
 
+def test_copies_counted_once_have_the_p_of_the_records():
+    rng = np.random.default_rng(3)
+    records = pl.DataFrame({f"x{i}": rng.integers(0, 6, 300) for i in range(5)})
+    flips = rng.random(300) < 0.2
+    records = records.with_columns(y=pl.Series(flips) != (records["x0"] > 2)).unique(maintain_order=True)
+    times = rng.integers(1, 6, len(records))
+    copied = records[np.repeat(np.arange(len(records)), times)]
+    one, other = relevance(records, "y"), relevance(copied, "y", duplicates="once")
+    assert one.with_status("effect") == other.with_status("effect") == ["x0"]
+    assert one.p_value.tolist() == other.p_value.tolist()
+    assert one.status == other.status
+    assert one.effect.tolist() == other.effect.tolist()
+
+
 def test_a_built_in_table_of_counts_has_no_copies():
     for name in ("titanic", "berkeley", "monks-1"):
         table = load_table(name)

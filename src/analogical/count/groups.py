@@ -147,6 +147,45 @@ def evenly(n_rows: int, n_taken: int) -> Positions:
     return np.arange(n_rows) if n_rows <= n_taken else np.linspace(0, n_rows - 1, n_taken).astype(np.intp)
 
 
+def order_by_contents(
+    columns: Sequence[tuple[Codes, Ints, Ints | None]], labels: Codes, weights: Ints | None, groups: Codes | None
+) -> Positions:
+    """The rows in a seeded random order that only depends on what is in them; rows that are alike follow each other.
+
+    So an evenly spaced part has its share of the copies of each row. Neither the order of rows and columns nor names
+    matter: values are known by their numbers of rows, bins by their order, columns by their values, and groups by their
+    rows. ``columns`` are codes, the rows of each, and the order of codes with equally many rows; None for bins. Their
+    own order decides between equal ones.
+    """
+    rng, blocks = np.random.default_rng(0), [slice(k, k + 2**14) for k in range(0, len(labels), 2**14)]
+    sizes = np.bincount(labels, weights)
+    of_label = np.argsort(np.argsort(sizes, kind="stable"))
+    of_row = rng.integers(2**11, 2**12, len(sizes))[of_label][labels] * 1.0
+    of_row *= 1.0 if weights is None else weights
+    known = list[tuple[list[int], float, Codes, Positions]]()
+    for codes, rows, ties in columns:
+        order = np.arange(len(rows)) if ties is None else np.lexsort((ties, rows))
+        with_label = sum(float(of_row[block] @ codes[block]) for block in blocks) if ties is None else 0.0
+        known.append((rows[order].tolist(), with_label, codes, np.argsort(order)))
+    known.sort(key=lambda column: column[:2])
+    salts = [rng.integers(2**63, size=len(column[3]), dtype=np.uint64)[column[3]] for column in known]
+    keys = of_row.astype(np.uint64) + rng.integers(2**63, size=len(sizes), dtype=np.uint64)[of_label][labels]
+    for block in blocks:
+        for column, salt in zip(known, salts, strict=True):
+            keys[block] += salt[column[2][block]]
+        keys[block] = _mixed(keys[block])
+    if groups is not None:  # sums below 2**53
+        keys = _mixed(keys + np.bincount(groups, (keys >> np.uint64(40)).astype(np.float64)).astype(np.uint64)[groups])
+    return np.argsort(keys)
+
+
+def _mixed(keys: Keys) -> Keys:
+    """Keys of which every bit depends on all bits (the finalizer of splitmix64)."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        keys = (keys ^ (keys >> np.uint64(shift))) * np.uint64(factor)
+    return keys ^ (keys >> np.uint64(31))
+
+
 def count_cells(rows: CodedRows, features: Sequence[int]) -> Ints:
     """Counts of rows, with one axis for each of the features and one for the label."""
     shape = (*(int(rows.n_values[i]) for i in features), rows.n_labels)

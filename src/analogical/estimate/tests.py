@@ -13,8 +13,8 @@ cancel.
 *Trend.* The same with one number per value, its rank: for numbers, which often act in one direction.
 
 *Any direction.* The sum of squares between the values of each context, summed over contexts; with classes the statistic
-of Light and Margolin (1971). Its mean and variance over all assignments are exact, and determine a gamma distribution.
-It needs repeated rows, and sees an exclusive or.
+of Light and Margolin (1971). Its mean and variance over all assignments are exact, and determine a gamma distribution,
+or F with few effective rows. It needs repeated rows, and sees an exclusive or.
 
 *Rare values.* These approximations need enough rows of each value. For a value with fewer, the sum of its scores has
 its own p-value: exact for classes, by random draws from its contexts for other scores.
@@ -464,8 +464,14 @@ class _Pools:
 
 
 def _any_direction(sums: _Sums) -> Floats:
-    """P-values of the sums of squares between the values of each context; NaN where no rows repeat."""
-    from scipy.special import gammaincc
+    """P-values of the sums of squares between the values of each context; NaN where no rows repeat.
+
+    The tail of a gamma distribution is too thin if few rows have another label than the others: then it is that of the
+    ratio of two, F, with two degrees of freedom for each of the first and each effective row (``_Values.room``). In 16
+    kinds of tables of 20 to 300 rows without an effect p <= .001 in at most .15 % (standard error .04 %), and p <= .05
+    in at most 4.9 %; with a gamma tail up to .24 and 6.8 %, with four degrees of freedom .18 and 5.0 %.
+    """
+    from scipy.special import fdtrc, gammaincc
 
     stack, contexts, parts = sums.stack, sums.stack.contexts, sums.stack.contexts.value_parts
     n, n_values = contexts.n_rows.astype(np.float64), np.bincount(parts.owner).astype(np.float64)
@@ -483,15 +489,19 @@ def _any_direction(sums: _Sums) -> Floats:
         spread = _second_moment(n, n_values, inverse, apart, product, fourth) - mean**2
     is_repeated = (n_values < n) & (total > 0)
     is_repeated &= (stack.sums(contexts.times) > 1)[stack.feature]  # in one context all directions are common
-    found, mean, variance = (
+    found, mean, variance, total, fourth = (
         stack.sums(np.where(is_repeated, contexts.times * of_context, 0.0))
-        for of_context in (found, mean, np.maximum(spread, 0.0))
+        for of_context in (found, mean, np.maximum(spread, 0.0), total, fourth)
     )
     mean = np.maximum(mean, ROUNDING * found)
     varies = variance > ROUNDING * mean**2
     shape = np.divide(mean**2, variance, out=np.ones_like(mean), where=varies)
     scale = np.divide(variance, mean, out=np.ones_like(mean), where=varies)
-    return np.asarray(np.where(varies, gammaincc(shape, found / sums.excess / scale), math.nan))
+    freed, room = found / sums.excess, np.divide(total**2, fourth, out=np.ones_like(mean), where=varies)
+    p: Floats = gammaincc(shape, freed / scale)
+    thin = varies & (room < EXACT)
+    p[thin] = fdtrc(2 * shape[thin], 4 * shape[thin] * room[thin], freed[thin] / mean[thin])
+    return np.asarray(np.where(varies, p, math.nan))
 
 
 def _own_moments(sums: _Sums, n: Floats, total: Floats, product: Floats) -> tuple[Floats, Floats]:

@@ -305,7 +305,8 @@ def relevance(
         On which other features compared rows agree: the deciding set, all others (the paper's index), or those named;
         an empty list for none, as in a univariate filter. Only with ``"auto"`` is anything subtracted.
     duplicates : {"count", "once"}
-        Identical rows with the same label count as often as they occur, or once: the paper's definition over sets.
+        Identical rows with the same label count as often as they occur, or once: the paper's definition over sets. Then
+        p assumes that they are copies of one record, and that no two independent rows are identical.
     confidence : float
         Confidence level of the intervals; tests use the level 1 - confidence.
     progress : bool
@@ -330,9 +331,10 @@ def relevance(
 
     Notes
     -----
-    The deciding set is searched on at most 20,000 evenly spaced rows; all numbers come from all rows. So in larger
-    tables it may differ from the features with the status ``"effect"``. P-values do not account for this search. The
-    cost is one grouping of the rows per feature, the search, and, where members are subtracted, a regression.
+    The deciding set is searched on at most 20,000 rows, chosen by what is in them; all numbers come from all rows. So
+    in larger tables it may differ from the features with the status ``"effect"``. P-values do not account for this
+    search. The cost is one grouping of the rows per feature, the search, and, where members are subtracted, a
+    regression.
 
     Examples
     --------
@@ -384,8 +386,7 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
     for n_done, (i, size) in enumerate(sizes, 1):
         tested = study.tested(i, contexts[i].columns)
         if tested is not None and size is not None:
-            if study.duplicates == "count":
-                p_value[i] = study.p_value(i, contexts[i])
+            p_value[i] = study.p_value(i, contexts[i])
             is_significant = p_value[i] <= level
             effect[i] = max(size.effect, 0.0)
             if is_significant and effect[i] == 0:  # the test saw an effect whose size is uncertain

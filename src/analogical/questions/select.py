@@ -127,10 +127,10 @@ def select(
     ``next_feature`` names the next one. After the deciding set come the features left: those first that would explain
     most of what it leaves, copies of selected ones last.
 
-    The set is searched on at most 20,000 evenly spaced rows, greedily, and what is explained is that of these rows. The
-    cost is one count of these rows for each feature and step, and a matrix product of all values to screen pairs: in
-    1,500 rows half a minute at 11,000 features of three values. Of more features, and of more than about seventy for
-    sets of three, those with the largest gain alone are tried, and a note says how many.
+    The set is searched on at most 20,000 rows, greedily, and what is explained is that of these rows. The cost is one
+    count of these rows for each feature and step, and a matrix product of all values to screen pairs: in 1,500 rows
+    half a minute at 11,000 features of three values. Of more features, and of more than about seventy for sets of three,
+    those with the largest gain alone are tried, and a note says how many.
 
     Examples
     --------

@@ -148,8 +148,6 @@ def say_effects(result: Relevance) -> str:
     """The answer: how many features have an effect."""
     effects = result.with_status("effect")
     n, label = counted(len(result.names), "feature"), quoted(result.label)
-    if result.settings.duplicates == "once":
-        return f"Repeated rows were counted once, so nothing was tested: {n} for {label}."
     if not effects:
         return f"None of {n} has a significant effect on {label}."
     return f"{len(effects):,} of {n} {verb(effects, 'has', 'have')} a significant effect on {label}."
@@ -201,8 +199,13 @@ def _explain(result: Relevance) -> Iterator[str]:
     if (n_more := len(directions) - FEW_NAMES) > 0:
         yield f"{counted(n_more, 'more direction')} in the JSON."
     yield from explain_statuses(result)
-    searched = result.settings.searched_rows if result.settings.given == "auto" else None
-    if searched is not None and searched != result.n_rows:
+    searched, is_once = result.settings.searched_rows, result.settings.duplicates == "once"
+    if is_once:
+        yield (
+            "Identical rows with the same label were counted once, as copies of one record: p assumes that no two"
+            " independent rows are identical."
+        )
+    elif result.settings.given == "auto" and searched is not None and searched != result.n_rows:
         yield f"The deciding set was chosen on {searched:,} of the rows; all numbers come from all rows."
     yield SIZES.get(result.settings.scale, SIZES["number"]).format(label=quoted(result.label))
     yield (
