@@ -129,8 +129,8 @@ def select(
 
     The set is searched on at most 20,000 rows, greedily, and what is explained is that of these rows. The cost is one
     count of these rows for each feature and step, and a matrix product of all values to screen pairs: in 1,500 rows
-    half a minute at 11,000 features of three values. Of more features, and of more than about seventy for sets of three,
-    those with the largest gain alone are tried, and a note says how many.
+    half a minute at 11,000 features of three values. Of more features, and of more than about seventy for sets of
+    three, those with the largest gain alone are tried, and a note says how many.
 
     Examples
     --------
