@@ -655,7 +655,7 @@ class Study:
         columns = list[tuple[Codes, Ints, Ints | None]]()
         for feature in np.argsort(self.rank).tolist():
             meaning, ties = self.table.columns[feature], None
-            if meaning.treatment == "categories":
+            if meaning.edges is None:
                 ties = np.argsort(np.argsort([str(value) for value in meaning.values], kind="stable"))
             columns.append((self.rows.codes[:, feature], self.value_sizes(feature), ties))
             if feature in self.fine_sizes:

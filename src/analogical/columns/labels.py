@@ -26,7 +26,12 @@ from analogical.errors import InputError
 FEW_ROWS, MANY_CODES = 20_000, 256
 """In tables with more rows, a label with more distinct numbers has this many codes, each for the mean of about equally
 many rows: time."""
-SCALES_OF_WORDS = (
+FAR = 3.0
+"""Robust standard deviations from the median beyond which a number counts as the bound: a few very large numbers would
+decide otherwise. Of an effect of .4 standard deviations in 400 rows p is at most .05 in .91 of the tables with normal
+noise (without bounds .91), .77 with lognormal noise (.45), .94 with one row in a hundred 100 times as far (.18). With 2
+it is .89, .86, .94, with 5 .91, .60, .88. Known rules with prices have power .892 (.838) and false .067 (.029)."""
+USUAL_ORDERS = (
     ("very low", "low", "medium", "high", "very high"),
     ("none", "mild", "moderate", "severe"),
     ("never", "rarely", "sometimes", "often", "always"),
@@ -163,6 +168,10 @@ def _numbers(column: Column, kept: Column, occurring: Any, name: str, notes: lis
     rows = np.bincount(code_of, kept.sizes).astype(np.float64)
     values = [plain(kept.values[place]) for place in first.tolist()]
     scores = np.log(known) if kind == "log" else known
+    if rules.scale == "auto":
+        scores, n_beyond = _clipped(known, rows)
+        ends = float(scores[0]), float(scores[-1])
+        notes += [Note("label-clipped", (name,), (n_beyond, int(rows.sum())), (ends,))] if n_beyond else []
     if len(known) > MANY_CODES and rows.sum() > FEW_ROWS:
         merged = merge_bins(rows.astype(np.int64), MANY_CODES, has_missing=False).astype(np.intp)
         notes.append(Note("label-means", (name,), (len(known), int(merged[-1]) + 1)))
@@ -172,6 +181,22 @@ def _numbers(column: Column, kept: Column, occurring: Any, name: str, notes: lis
         scores = _percent_below(rows)
     scale = Scale(kind, unit if kind == "number" else "", np.asarray(scores, np.float64))
     return Labels(_recoded(column, occurring, np.append(code_of, MISSING), values), scale, column, tuple(notes))
+
+
+def _clipped(numbers: Floats, rows: Floats) -> tuple[Floats, int]:
+    """Sorted numbers, those far from the median at a bound; and how many rows these have.
+
+    A bound is ``FAR`` times the robust standard deviation away, which is 1.4826 times the median distance from the
+    median. Rows at the median do not count, because it may be the number of most rows, such as 0.
+    """
+    middle = numbers[np.searchsorted(np.cumsum(rows), rows.sum() / 2)]
+    distance = np.abs(numbers - middle)
+    order = np.argsort(distance)[1:]
+    if not len(order):
+        return numbers, 0
+    half = order[np.searchsorted(np.cumsum(rows[order]), rows[order].sum() / 2)]
+    reach = FAR * 1.4826 * distance[half]
+    return np.clip(numbers, middle - reach, middle + reach), int(rows[distance > reach].sum())
 
 
 def _means(numbers: Floats, rows: Floats, code_of: Positions) -> Floats:
@@ -228,9 +253,9 @@ def _percent_below(rows: Any) -> Floats:
 def _usual_order(values: Sequence[Any]) -> list[Any]:
     """The values in a usual order of words; empty if they are not such words."""
     words = {str(value).strip().lower(): value for value in values}
-    for scale in SCALES_OF_WORDS:
-        if words.keys() <= set(scale):
-            return [words[word] for word in scale if word in words]
+    for usual in USUAL_ORDERS:
+        if words.keys() <= set(usual):
+            return [words[word] for word in usual if word in words]
     return []
 
 

@@ -268,9 +268,27 @@ def _common_direction(sums: _Sums, scores: Scores) -> tuple[Floats, Floats]:
             else:
                 known = np.unique(rare[:, 0])
                 z = [(round(float(values.z[own][v]), 9), int(n_rows[v]), v) for v in known.tolist()]
-                largest = _Pools.of(cells, scores.table, code[max(z)[-1]])
-                apart[f] = min((1 if len(code) == 2 else len(known)) * largest.p_value(sums.excess[f]), 1.0)
+                of_value = np.flatnonzero(of_part[parts] - own.start == max(z)[-1]) + parts.start
+                largest, excess = _Pools.of(cells, scores.table, code[max(z)[-1]]), sums.excess[f]
+                if sums.are_numbers:
+                    excess = _spread_of(sums, of_value)
+                apart[f] = min((1 if len(code) == 2 else len(known)) * largest.p_value(excess), 1.0)
     return together, apart
+
+
+def _spread_of(sums: _Sums, parts: Positions) -> float:
+    """How much larger the variance of numbers is within a rare value than in its contexts; at least 1.
+
+    ``parts`` are those of the value. It is as if five more rows had the variance of the contexts.
+    """
+    contexts, diagonal = sums.stack.contexts, np.arange(sums.part.shape[1])
+    owner, n = contexts.value_parts.owner[parts], contexts.value_parts.sizes[parts]
+    free, times = n - 1, contexts.times[owner]
+    inside = sums.part_squares[parts][:, diagonal, diagonal].sum(axis=1) - (sums.part[parts] ** 2).sum(axis=1) / n
+    of_context = sums.squares[owner][:, diagonal, diagonal].sum(axis=1) / (contexts.n_rows[owner] - 1)
+    found, expected, n_free = (float(times @ of) for of in (inside, free * of_context, free))
+    more = ENOUGH * expected / max(n_free, 1.0)
+    return max((found + more) / (expected + more), 1.0) if expected > 0 else 1.0
 
 
 def _with_room(room: Floats, n_rows: Floats, enough: float) -> tuple[Positions, Positions, Floats]:

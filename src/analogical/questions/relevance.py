@@ -472,7 +472,8 @@ def _direction(study: Study, feature: int, size: Size, confidence: float) -> Dir
         return None
     value, against = study.table.named(feature, [clearest.value, clearest.against])
     largest = float(np.ptp(scores))
-    ends = [min(max(end, -largest), largest) for end in clearest.interval(confidence)]
+    n_compared = len(twos) * len(columns)  # the clearest of so many
+    ends = [min(max(end, -largest), largest) for end in clearest.interval(1 - (1 - confidence) / n_compared)]
     if study.scale is not None:  # rounded, because the order of rows must not matter
         return Direction(value, against, None, *(float(f"{end:.12g}") for end in ends))
     label = classes[int(scores[:, clearest.column].argmax())]

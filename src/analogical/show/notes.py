@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from analogical._types import Note
-from analogical.show.words import counted, list_all, list_first, quoted, verb
+from analogical.show.words import counted, list_all, list_first, quoted, three_digits, verb
 
 
 def describe_notes(notes: Sequence[Note]) -> tuple[str, ...]:
@@ -90,6 +90,15 @@ def _describe_leak(note: Note) -> str:
         start = f"these columns each predict nearly all labels alone: {list_all(shares)}. Are they"
     them = verb(note.columns, "it", "them")
     return f"{start} known before the label? If not, leave {them} out with ignore (--ignore)"
+
+
+def _describe_clipped(note: Note) -> str:
+    (low, high), n, n_rows = note.edges[0], *note.counts
+    return (
+        f"{n:,} of {n_rows:,} numbers of the label {quoted(note.columns[0])} are below {three_digits(low)} or above"
+        f' {three_digits(high)} and count as these bounds; scale="number" (--scale number) keeps them, scale="ranks" or'
+        ' "log" compares them otherwise'
+    )
 
 
 def _describe_screen(note: Note) -> str:
@@ -178,6 +187,7 @@ NOTES: dict[str, tuple[str | Callable[[Note], str], str]] = {
     ),
     "label-missing": ("left out: {n_rows} without a label", "rows without a label left out"),
     "label-binned": ("the label {quoted} was divided into {n} classes, with edges at {edges}", "label in classes"),
+    "label-clipped": (_describe_clipped, "far numbers of the label bounded"),
     "label-means": (
         "the label {quoted} has {n:,} distinct numbers, in {m:,} codes of about equally many rows; each counts as the"
         " mean of its rows",
