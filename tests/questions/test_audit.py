@@ -914,6 +914,41 @@ def test_a_difference_of_means_is_least_squares_with_a_constant_for_each_context
     assert found.p_value == pytest.approx(2 * norm.sf(abs(found.difference) / error))
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_variances_and_degrees_of_freedom_of_numbers_in_loops(seed, monkeypatch):
+    """The pair mean without one row at a time; residuals of least squares, times what a row adds to the difference."""
+    rows, labels = random_numbers(seed, n=30)
+    of_pairs, freedoms = [], []
+    jackknife, reach = differences.jackknife_variance, differences._reach
+    monkeypatch.setattr(
+        differences, "jackknife_variance", lambda *given: of_pairs.append(jackknife(*given)) or of_pairs[-1]
+    )
+    monkeypatch.setattr(differences, "_reach", lambda *given: freedoms.append(given[1]) or reach(*given))
+    (found,) = audit_all(rows, labels, 0, scale="number").differences
+    contexts = number_contexts(rows, labels, *found.values)
+    unit = max(np.ptp(np.concatenate(two)) for two in contexts)
+    without = []
+    for c, two in enumerate(contexts):
+        for side in (0, 1):
+            for k in range(len(two[side])):
+                left = [list(some) for some in contexts]
+                left[c][side] = np.delete(two[side], k)
+                pairs = [y - x for a, b in left for x in a for y in b]
+                without.append(np.mean(pairs))
+    moved, n = np.array(without), len(without)
+    assert of_pairs[0] == pytest.approx((n - 1) / n * ((moved - moved.mean()) ** 2).sum() / unit**2)
+    pulls = []
+    for a, b in contexts:
+        share = len(a) / (len(a) + len(b))
+        of_row = np.append(np.full(len(a), share - 1), np.full(len(b), share))
+        y = np.append(a, b)
+        pulls.append(of_row * (y - y.mean() - found.difference * of_row))
+    pulls = np.concatenate(pulls)
+    freedom = 3 * (pulls**2).sum() ** 2 / (pulls**4).sum()
+    freedom = max(min(freedom, len(pulls) - len(contexts) - 1), 3)
+    assert freedoms[0] == (pytest.approx(freedom) if freedom < 30 else np.inf)
+
+
 def test_the_unit_and_the_zero_of_numbers_do_not_matter():
     X, y = staff(1, n=100)
     (one,), (other,) = (audit_all(*staff(1, n=100, **how), 0).differences for how in ({}, {"scale": 1e-6, "shift": 9}))
@@ -1027,8 +1062,8 @@ def test_groups_of_numbers_have_an_interval_of_their_own():
     same = audit_all(X, 5.0 * X[:, 1] + 2 * X[:, 0], 0, reference=0, groups=group, scale="number")
     (exact,) = same.differences
     assert exact.difference == pytest.approx(2)
-    assert exact.difference_low < 1.95
-    assert exact.difference_high > 2.05
+    reach = 37 * norm.ppf(0.975) / (300 / 2 + 2)  # 37 is the largest difference of two rows
+    assert (exact.difference_low, exact.difference_high) == pytest.approx((2 - reach, 2 + reach))
 
 
 def test_pay_by_gender_reads_well():
