@@ -159,3 +159,33 @@ def test_bad_input_is_one_sentence_and_exit_code_2(run, arguments, message):
     assert (code, out) == (2, "")
     assert len(err.strip().splitlines()) == 1
     assert message in err
+
+
+def staff():
+    """A table of pay by gender, job and grade, where women get 1,500 less."""
+    lines = []
+    for k in range(400):
+        gender, job, grade = k % 2, k // 2 % 4, k // 8 % 3
+        pay = 30_000 + 4_000 * job + 2_500 * grade - 1_500 * gender + (k * 7919 % 101) * 40
+        lines.append(f"{['male', 'female'][gender]},{['clerk', 'cook', 'driver', 'guard'][job]},{grade},{pay}")
+    return ("gender,job,grade,pay\n" + "\n".join(lines) + "\n").encode()
+
+
+def test_audit_and_evidence_of_pay_fit_80_columns(run):
+    code, out, _ = run("audit", "-", "--feature", "gender", "--given", "job,grade", "--limit", "2", stdin=staff())
+    assert code == 0
+    assert out.startswith(("'pay' is 1,4", "'pay' is 1,5"))
+    assert "lower with female than with male (p < .001)." in out
+    assert "vs. male  difference" in out
+    assert "odds" not in out
+    assert max(map(len, out.splitlines())) <= 80
+    code, out, _ = run("evidence", "-", "--feature", "gender", "--given", "job,grade", "--limit", "2", stdin=staff())
+    assert code == 0
+    words = " ".join(out.split())
+    assert "pairs that differ on 'gender' differ in 'pay' by" in words
+    assert "1 transition of 'gender', with the mean of 'pay' on either side" in words
+    assert max(map(len, out.splitlines())) <= 80
+    _, out, _ = run("audit", "-", "--feature", "gender", "--given", "job", "--json", stdin=staff())
+    content = json.loads(out)
+    assert (content["scale"], content["differences"][0]["label"]) == ("number", None)
+    assert content["contexts"][0]["with_label"] is None

@@ -524,6 +524,31 @@ def test_methods_are_drawn_in_one_order(n_features):
     assert texts_of(ax)[:2] == ["1", "2"]
 
 
+def test_audits_evidence_and_transitions_of_numbers_are_in_their_unit():
+    rng = np.random.default_rng(0)
+    rows = [("mf"[k % 2], k // 2 % 3) for k in range(120)]
+    pay = [1000.0 * job + (50 if sex == "f" else 300) + round(rng.normal(0, 40)) for sex, job in rows]
+    options = {"feature_names": ["sex", "job"], "given": ["job"], "scale": "number"}
+    found = audit(rows, pay, "sex", **options)
+    ax = found.plot()
+    (one,) = found.differences
+    assert ax.get_xlabel() == "difference in the mean of y between f and m, with 95 % interval"
+    assert tuple(ax.collections[0].get_segments()[0][:, 0]) == pytest.approx((one.difference_low, one.difference_high))
+    assert texts_of(ax)[0].startswith(f"{one.difference:.0f} (")
+    assert texts_of(ax)[2].endswith("20 vs. 20 rows")
+    assert plot_forest(found).get_xlabel() == "difference in the mean of y, with 95 % interval"
+    ax = evidence(rows, pay, "sex", limit=2, **options).plot()
+    assert "(root mean square) in 1,200 pairs" in " ".join(ax.get_xlabel().split())
+    ax = transitions(rows, pay, "sex", **options).plot()
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx([one.pair_difference])
+    assert texts_of(ax) == [f"{one.pair_difference:.0f}   1,200 pairs"]
+    ratio = audit(rows, pay, "sex", **{**options, "scale": "log"})
+    axis = " ".join(ratio.plot().get_xlabel().split())
+    assert axis.startswith("difference in the mean logarithm of y between f and m, in per cent")
+    low = 100 * (np.exp(ratio.differences[0].difference_low) - 1)
+    assert ratio.plot().collections[0].get_segments()[0][0, 0] == pytest.approx(low)
+
+
 def test_a_method_without_evidence_has_dashes():
     ax = compare([(0, 0), (1, 1)] * 5, [0, 1] * 5, methods=["ari"]).plot()
     assert texts_of(ax) == ["–", "–"]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from naive import naive_deals, naive_direction
 from saying import all_said
 from scipy.optimize import brentq
-from scipy.stats import binom, binomtest, fisher_exact, hypergeom, norm, pearson3
+from scipy.stats import binom, binomtest, fisher_exact, hypergeom, norm, pearson3, ttest_ind, ttest_rel
 from scipy.stats import t as student
 
 import analogical
@@ -174,7 +174,7 @@ def test_equal_contexts_may_be_given_once_with_how_often_they_occur():
     apart = as_arrays([(3, 2, 1, 2)] * 3 + [(4, 4, 3, 1)])
     together = [*np.array([(3, 2, 1, 2), (4, 4, 3, 1)]).T, np.array([3, 1])]
     assert differences.exact_cmh(*together) == pytest.approx(differences.exact_cmh(*apart))
-    assert differences.risk_difference(*together) == pytest.approx(differences.risk_difference(*apart))
+    assert differences.mean_difference(*together) == pytest.approx(differences.mean_difference(*apart))
     assert differences.odds_ratio(*together) == pytest.approx(differences.odds_ratio(*apart))
     assert differences.homogeneity(*together, 1.3) == pytest.approx(differences.homogeneity(*apart, 1.3))
 
@@ -250,7 +250,7 @@ def test_satos_interval_covers_the_difference_in_a_simulation():
     shares = rng.uniform(0.2, 0.6, 20)
     found = np.array(
         [
-            differences.risk_difference(a, b, rng.binomial(a, shares), rng.binomial(b, shares + 0.15), np.ones(20))
+            differences.mean_difference(a, b, rng.binomial(a, shares), rng.binomial(b, shares + 0.15), np.ones(20))
             for _ in range(2000)
         ]
     )
@@ -716,7 +716,7 @@ def test_of_very_many_labels_the_most_frequent_ones_are_followed():
 
 def test_standard_errors_of_large_counts_shrink_with_the_root():
     contexts = np.array([(10, 9, 1, 8), (7, 5, 3, 3)])
-    (one, error), (same, small) = (differences.risk_difference(*as_arrays(contexts * k)) for k in (1, 10**8))
+    (one, error), (same, small) = (differences.mean_difference(*as_arrays(contexts * k)) for k in (1, 10**8))
     assert same == pytest.approx(one)
     assert small == pytest.approx(error / 10**4)
 
@@ -814,3 +814,283 @@ def test_an_odds_ratio_without_precision_is_bounded_by_infinity():
     )
     (found,) = audit_all(list(rows), list(labels), 0, reference=0, weights=list(weights)).differences
     assert (found.odds_low, found.odds_high) == (0.0, np.inf)
+
+
+# ---------------------------------------------------------------- labels that are numbers
+
+
+def random_numbers(seed, n=9, n_values=2):
+    """Rows of a feature and a context, with few different numbers as labels."""
+    rows, _ = random_rows(seed, n=n, n_values=n_values)
+    return rows, np.random.default_rng(seed).choice([-2.0, 0.5, 1.0, 7.0], len(rows)).tolist()
+
+
+def number_contexts(rows, labels, a, b):
+    """The numbers of both values in each context that holds both."""
+    sides = [
+        [[y for row, y in zip(rows, labels, strict=True) if row == (value, *context)] for value in (a, b)]
+        for context in {row[1:] for row in rows}
+    ]
+    return [(np.array(of_a), np.array(of_b)) for of_a, of_b in sides if of_a and of_b]
+
+
+def weighted(contexts):
+    """The difference of means, b less a, with the weights of Mantel and Haenszel."""
+    weights = [len(a) * len(b) / (len(a) + len(b)) for a, b in contexts]
+    return np.average([b.mean() - a.mean() for a, b in contexts], weights=weights)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_numbers_equal_loops_over_pairs_and_deals(seed):
+    rows, labels = random_numbers(seed, n=5)
+    result = audit_all(rows, labels, 0, scale="number")
+    (found,) = result.differences
+    contexts = number_contexts(rows, labels, *found.values)
+    pairs = [y - x for a, b in contexts for x in a for y in b]
+    assert (found.pairs, found.changed) == (result.n_pairs, result.n_changed) == (len(pairs), np.count_nonzero(pairs))
+    assert (found.gained, found.lost) == (sum(p > 0 for p in pairs), sum(p < 0 for p in pairs))
+    assert found.pair_difference == pytest.approx(np.mean(pairs))
+    assert found.difference == pytest.approx(weighted(contexts))
+    assert result.index == result.examples.index == pytest.approx(np.square(pairs).mean())
+    all_of = [[y for (v, _), y in zip(rows, labels, strict=True) if v == value] for value in found.values]
+    assert found.crude == pytest.approx(np.mean(all_of[1]) - np.mean(all_of[0]))
+    ((name, (everybody, compared)),) = result.base_rates.items()
+    assert name == "y"
+    assert everybody == pytest.approx(np.mean(labels))
+    assert compared == pytest.approx(np.concatenate([side for two in contexts for side in two]).mean())
+    dealt = [abs(weighted(number_contexts(rows, deal, *found.values))) for deal in naive_deals(rows, labels, 0)]
+    assert found.smallest_p == pytest.approx(np.mean(np.array(dealt) >= max(dealt) - 1e-9) if max(dealt) > 1e-9 else 1)
+    assert found.p_value >= found.smallest_p
+    assert np.isnan([found.odds_ratio, found.odds_low, found.odds_high]).all()
+    assert found.label is None
+    for context in result.contexts:
+        ((_, value),) = context.context
+        a, b = ([y for row, y in zip(rows, labels, strict=True) if row == (v, value)] for v in context.values)
+        assert context.rows == (len(a), len(b))
+        assert context.means == pytest.approx((np.mean(a), np.mean(b)))
+        assert context.with_label is None
+
+
+@pytest.mark.parametrize("groups", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_numbers_0_and_1_are_two_classes(seed, groups):
+    rows, labels = random_rows(seed, n=60, n_values=3)
+    options = {"groups": np.arange(len(rows)) // 2} if groups else {}
+    classes, numbers = (audit_all(rows, labels, 0, scale=scale, **options) for scale in ("classes", "number"))
+    assert numbers.scale == "number"
+    assert len(classes) == len(numbers) == 2
+    for one, other in zip(classes.differences, numbers.differences, strict=True):
+        for name in ("pairs", "changed", "gained", "lost"):
+            assert getattr(one, name) == getattr(other, name)
+        for name in ("difference", "difference_low", "difference_high", "p_value", "smallest_p", "crude", "p_adjusted"):
+            assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-9, nan_ok=True)
+        for name in ("pair_difference", "pair_low", "pair_high"):
+            assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-9, nan_ok=True)
+    assert numbers.p_value == pytest.approx(classes.p_value, abs=1e-9, nan_ok=True)
+    assert numbers.index == pytest.approx(classes.index)
+    assert numbers.noise_rate == pytest.approx(classes.noise_rate)
+    assert numbers.base_rates["y"] == pytest.approx(classes.base_rates[1])
+
+
+def staff(seed, n=600, scale=1.0, shift=0.0):
+    """A table of a gender and a job with unequal variances, and the pay."""
+    rng = np.random.default_rng(seed)
+    job, gender = rng.integers(0, 8, n), rng.integers(0, 2, n)
+    pay = 100 * job - 15 * gender + rng.normal(0, 20 + 30 * gender, n)
+    return np.column_stack([gender, job]), shift + scale * np.round(pay, 1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_difference_of_means_is_least_squares_with_a_constant_for_each_context(seed):
+    from statsmodels.api import OLS
+
+    X, y = staff(seed, n=250)
+    (found,) = audit_all(X, y, 0, reference=0, confidence=ONE_SIGMA).differences
+    model = OLS(y, np.column_stack([X[:, 0], X[:, 1][:, None] == np.arange(8)]))
+    assert found.difference == pytest.approx(model.fit().params[0], abs=1e-9)
+    error = found.difference_high - found.difference
+    assert error == pytest.approx(found.difference - found.difference_low)
+    assert error == pytest.approx(model.fit(cov_type="HC2").bse[0], rel=0.02)
+    assert found.p_value == pytest.approx(2 * norm.sf(abs(found.difference) / error))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_variances_and_degrees_of_freedom_of_numbers_in_loops(seed, monkeypatch):
+    """The pair mean without one row at a time; residuals of least squares, times what a row adds to the difference."""
+    rows, labels = random_numbers(seed, n=30)
+    of_pairs, freedoms = [], []
+    jackknife, reach = differences.jackknife_variance, differences._reach
+    monkeypatch.setattr(
+        differences, "jackknife_variance", lambda *given: of_pairs.append(jackknife(*given)) or of_pairs[-1]
+    )
+    monkeypatch.setattr(differences, "_reach", lambda *given: freedoms.append(given[1]) or reach(*given))
+    (found,) = audit_all(rows, labels, 0, scale="number").differences
+    contexts = number_contexts(rows, labels, *found.values)
+    unit = max(np.ptp(np.concatenate(two)) for two in contexts)
+    without = []
+    for c, two in enumerate(contexts):
+        for side in (0, 1):
+            for k in range(len(two[side])):
+                left = [list(some) for some in contexts]
+                left[c][side] = np.delete(two[side], k)
+                pairs = [y - x for a, b in left for x in a for y in b]
+                without.append(np.mean(pairs))
+    moved, n = np.array(without), len(without)
+    assert of_pairs[0] == pytest.approx((n - 1) / n * ((moved - moved.mean()) ** 2).sum() / unit**2)
+    pulls = []
+    for a, b in contexts:
+        share = len(a) / (len(a) + len(b))
+        of_row = np.append(np.full(len(a), share - 1), np.full(len(b), share))
+        y = np.append(a, b)
+        pulls.append(of_row * (y - y.mean() - found.difference * of_row))
+    pulls = np.concatenate(pulls)
+    freedom = 3 * (pulls**2).sum() ** 2 / (pulls**4).sum()
+    freedom = max(min(freedom, len(pulls) - len(contexts) - 1), 3)
+    assert freedoms[0] == (pytest.approx(freedom) if freedom < 30 else np.inf)
+
+
+def test_the_unit_and_the_zero_of_numbers_do_not_matter():
+    X, y = staff(1, n=100)
+    (one,), (other,) = (audit_all(*staff(1, n=100, **how), 0).differences for how in ({}, {"scale": 1e-6, "shift": 9}))
+    for name in (
+        "difference",
+        "difference_low",
+        "difference_high",
+        "pair_difference",
+        "pair_low",
+        "pair_high",
+        "crude",
+    ):
+        assert getattr(other, name) == pytest.approx(1e-6 * getattr(one, name), rel=1e-5)
+    for name in ("p_value", "smallest_p", "p_homogeneity"):
+        assert getattr(other, name) == pytest.approx(getattr(one, name), rel=1e-5)
+    (negative,) = audit_all(X, -y, 0).differences
+    assert negative.difference == pytest.approx(-one.difference)
+    assert (negative.gained, negative.lost) == (one.lost, one.gained)
+    assert negative.difference_low == pytest.approx(-one.difference_high)
+
+
+def means_of(*contexts, times=None):
+    """The arguments of ``mean_difference``: sums by context."""
+    sides = [side for two in zip(*contexts, strict=True) for side in [two]]
+    n = [np.array([len(numbers) for numbers in side], float) for side in sides]
+    sums, squares = ([np.array([(numbers**k).sum() for numbers in side]) for side in sides] for k in (1, 2))
+    return *n, *sums, np.ones(len(contexts)) if times is None else times, squares
+
+
+def test_the_standard_error_is_that_of_paired_and_of_welchs_tests():
+    rng = np.random.default_rng(3)
+    pairs = [(rng.normal(size=1), rng.normal(2, 3, size=1)) for _ in range(12)]
+    difference, error = differences.mean_difference(*means_of(*pairs))
+    test = ttest_rel(*(np.concatenate(side) for side in zip(*pairs, strict=True)))
+    assert difference / error == pytest.approx(-test.statistic)
+    one = (rng.normal(size=9), rng.normal(1, 4, size=9))
+    difference, error = differences.mean_difference(*means_of(one))
+    assert difference / error == pytest.approx(-ttest_ind(*one, equal_var=False).statistic)
+
+
+@pytest.mark.parametrize(("n_a", "n_b"), [(1, 1), (1, 5), (5, 1), (2, 4), (3, 3)])
+def test_the_standard_error_is_right_for_unequal_variances_in_small_contexts(n_a, n_b):
+    rng = np.random.default_rng(n_a + 10 * n_b)
+    found = np.array(
+        [
+            differences.mean_difference(*means_of(*[(rng.normal(0, 1, n_a), rng.normal(1, 3, n_b)) for _ in range(12)]))
+            for _ in range(1500)
+        ]
+    )
+    assert (found[:, 1] ** 2).mean() == pytest.approx(found[:, 0].var(), rel=0.12)  # three standard errors
+
+
+def test_equal_contexts_of_numbers_may_be_given_once():
+    rng = np.random.default_rng(8)
+    contexts = [(rng.normal(size=3), rng.normal(size=2)), (rng.normal(size=2), rng.normal(size=4))]
+    *apart, squares = means_of(*contexts, contexts[0])
+    *once, fewer = means_of(*contexts, times=np.array([2, 1]))
+    for measure in (differences.mean_difference, differences.same_difference):
+        assert measure(*once, fewer) == pytest.approx(measure(*apart, squares))
+    table = coded(np.repeat([[0, 0], [1, 0], [0, 1], [1, 1], [0, 2], [1, 2]], 2, axis=0), [0, 1, 2, 2] * 3)
+    cells = find_contexts(table)[0]
+    assert len(cells.compacted()) == 1
+    score = np.array([0.5, 3.0, 4.0])
+    whole, merged = (differences.measure_difference(some, (0, 1), score, 0.95) for some in (cells, cells.compacted()))
+    for name, number in vars(whole).items():
+        assert getattr(merged, name) == pytest.approx(number, nan_ok=True)
+
+
+def test_equality_in_two_contexts_of_equal_size_is_welchs_test_of_the_difference_of_differences():
+    rng = np.random.default_rng(5)
+    cells = [rng.normal(0, sd, 6) for sd in (1, 2, 3, 1)]
+    v = np.array([cell.var(ddof=1) / 6 for cell in cells])
+    d = cells[1].mean() - cells[0].mean() - cells[3].mean() + cells[2].mean()
+    z, freedom = abs(d) / np.sqrt(v.sum()), v.sum() ** 2 / (v**2 / 5).sum()
+    *sums, squares = means_of((cells[0], cells[1]), (cells[2], cells[3]))
+    assert differences.same_difference(*sums, squares) == pytest.approx(2 * student.sf(z, freedom))
+
+
+def test_equality_of_differences_is_unknown_without_two_repeated_contexts():
+    rng = np.random.default_rng(6)
+    one, single = (rng.normal(size=4), rng.normal(size=4)), (rng.normal(size=1), rng.normal(size=5))
+    assert math.isnan(differences.same_difference(*means_of(one, single)))
+    apart = [(np.ones(3), np.ones(3)), (np.ones(3), np.zeros(3))]
+    assert differences.same_difference(*means_of(*apart)) < 1e-300
+    assert math.isnan(differences.same_difference(*means_of(apart[0], apart[0])))
+
+
+def test_a_difference_without_any_noise_has_an_interval():
+    """Half of the rows are pairs, and four half pairs more: 12 rows and a difference of 100 give 100 / (6 + 2)."""
+    rows = [(value, context) for context in range(3) for value in (0, 0, 1, 1)]
+    labels = [10.0 * context + 100 * value for value, context in rows]
+    (found,) = audit_all(rows, labels, 0, scale="number", confidence=ONE_SIGMA).differences
+    assert found.difference == pytest.approx(100)
+    assert (found.difference_low, found.difference_high) == pytest.approx((100 - 12.5, 100 + 12.5))
+    assert found.p_value == found.smallest_p == pytest.approx(2 / 6**3)
+
+
+def test_groups_of_numbers_have_an_interval_of_their_own():
+    X, y = staff(2, n=300)
+    group = np.arange(300)
+    again = np.tile(np.arange(300), 4)
+    alone = audit_all(X, y, 0, reference=0)
+    copied = audit_all(X[again], y[again], 0, reference=0, groups=group[again])
+    fooled = audit_all(X[again], y[again], 0, reference=0)
+    widths = [r.differences[0].difference_high - r.differences[0].difference_low for r in (alone, copied, fooled)]
+    assert widths[1] == pytest.approx(widths[0], rel=0.05)
+    assert widths[2] < 0.6 * widths[0]
+    assert copied.differences[0].difference == pytest.approx(alone.differences[0].difference)
+    assert copied.differences[0].p_value == pytest.approx(alone.differences[0].p_value, rel=0.5)
+    assert math.isnan(copied.differences[0].p_homogeneity)
+    same = audit_all(X, 5.0 * X[:, 1] + 2 * X[:, 0], 0, reference=0, groups=group, scale="number")
+    (exact,) = same.differences
+    assert exact.difference == pytest.approx(2)
+    reach = 37 * norm.ppf(0.975) / (300 / 2 + 2)  # 37 is the largest difference of two rows
+    assert (exact.difference_low, exact.difference_high) == pytest.approx((2 - reach, 2 + reach))
+
+
+def test_pay_by_gender_reads_well():
+    X, y = staff(0)
+    frame = pd.DataFrame({"gender": np.array(["male", "female"])[X[:, 0]], "job": X[:, 1], "pay": 1000 + y.round()})
+    result = audit(frame, "pay", "gender", given=["job"], reference="male")
+    assert result.finding == "direction"
+    assert conclusion(result) == "'pay' is 21.8 lower with female than with male (p < .001)."
+    said = all_said(result)
+    for words in (
+        "female -21.8 -27.4 to -16.2 <.001 -19.6 11,308",
+        "adjusted difference in the mean of 'pay' from the reference",
+        "p: Welch's t-test within contexts.",
+        "'pay' differs by 54.8 in the pairs (root mean square), and by 50.4 in pairs that agree on 'gender' as well",
+        "The mean of 'pay' is 1,356.5 in the compared rows and 1,356.5 in all.",
+        "Test of equality in all contexts: p = .577.",
+        "Mean over pairs: 21.9 lower ('pay' is higher in 3,587 pairs, lower in 7,634).",
+        "Pairs shown: one half with the largest differences, the other half near the median difference",
+    ):
+        assert words in " ".join(said.split())
+    assert "points" not in said
+    assert "odds" not in said.lower()
+    assert conclusion(audit(frame, "pay", "gender", given=["job"], reference="male", scale="log")).startswith(
+        "'pay' is 1."
+    )
+    ranks = audit(frame, "pay", "gender", given=["job"], reference="male", scale="ranks")
+    assert conclusion(ranks).startswith("The mean rank of 'pay' is 2")
+    assert "ranks lower with female" in conclusion(ranks)
+    assert json.loads(json.dumps(result.to_dict()))["differences"][0]["odds_ratio"] is None
+    assert result.records()[0]["label"] is None

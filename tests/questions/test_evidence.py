@@ -334,3 +334,97 @@ def test_a_feature_that_is_asked_about_is_not_left_out():
     for ask in (evidence, transitions):
         with pytest.raises(InputError, match="ignore names 'a', the feature in question; leave it out of"):
             ask(pd.DataFrame({"a": [0, 1, 1], "b": [0, 0, 1], "y": [0, 1, 1]}), "y", "a", ignore=["a"])
+
+
+# ---------------------------------------------------------------- labels that are numbers
+
+
+def numbers_table(seed, n=40):
+    rng = np.random.default_rng(seed)
+    rows = [tuple(row) for row in rng.integers(0, [3, 4], size=(n, 2)).tolist()]
+    return [(0, 0), (1, 0), *rows], [1.0, 5.0, *np.round(rng.normal(0, 10, n)).tolist()]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_evidence_of_numbers_equals_all_pairs(seed):
+    rows, labels = numbers_table(seed)
+    of_pair = {two: abs(labels[two[0]] - labels[two[1]]) for two in naive_evidence(rows, labels, 0)}
+    in_order = sorted(of_pair.values())
+    found = evidence_all(rows, labels, 0, limit=6, scale="number")
+    assert (found.n_pairs, found.n_changed) == (len(of_pair), sum(d > 0 for d in in_order))
+    assert found.index == pytest.approx(np.mean(np.square(in_order)))
+    assert found.median == in_order[(len(in_order) - 1) // 2]
+    shown = [of_pair[two] for two in positions(found)]
+    assert len(set(positions(found))) == 6
+    assert shown[0] == in_order[-1]
+    assert shown[:3] == sorted(shown[:3], reverse=True)
+    assert len({pair.context for pair in found.pairs[:3]}) == 3
+    for pair in found.pairs[:3]:
+        of_context = [d for (r, _), d in of_pair.items() if dict(pair.context)["x1"] == rows[r][1]]
+        assert abs(pair.labels[0] - pair.labels[1]) == max(of_context)
+    assert shown[3] == min(in_order, key=lambda d: abs(d - found.median))
+    everything = evidence_all(rows, labels, 0, limit=None, scale="number")
+    assert [of_pair[two] for two in positions(everything)] == in_order[::-1]
+    assert evidence_all(rows, labels, 0, limit=0, scale="number").pairs == ()
+    many = evidence_all(rows, labels, 0, limit=len(of_pair) + 5, scale="number")
+    assert sorted(positions(many)) == sorted(of_pair)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_transitions_of_numbers_are_means_over_all_pairs(seed):
+    rows, labels = numbers_table(seed)
+    sides = {}
+    first = {value: min(r for r, row in enumerate(rows) if row[0] == value) for value in range(3)}
+    for two in naive_evidence(rows, labels, 0):
+        r, s = sorted(two, key=lambda row: first[rows[row][0]])
+        sides.setdefault((rows[r][0], rows[s][0]), []).append((labels[r], labels[s]))
+    found = transitions_all(rows, labels, 0, scale="number")
+    assert [t.values for t in found.counts] == sorted(sides, key=lambda two: [first[value] for value in two])
+    for transition in found.counts:
+        assert transition.pairs == len(sides[transition.values])
+        assert transition.labels == pytest.approx(np.mean(sides[transition.values], axis=0))
+    assert found.n_pairs == sum(map(len, sides.values()))
+    assert found.n_changed == evidence_all(rows, labels, 0, scale="number").n_changed
+
+
+def test_of_very_many_numbers_the_largest_differences_are_found():
+    rng = np.random.default_rng(1)
+    rows, labels = rng.integers(0, [2, 5], size=(1500, 2)), np.exp(rng.normal(0, 2, 1500))
+    found = evidence(rows, labels, 0, given=[1], limit=4)
+    sides = [[labels[(rows[:, 0] == v) & (rows[:, 1] == c)] for v in (0, 1)] for c in range(5)]
+    differences = np.concatenate([np.abs(b[:, None] - a).ravel() for a, b in sides])
+    shown = [abs(pair.labels[0] - pair.labels[1]) for pair in found.pairs]
+    assert shown[0] == pytest.approx(differences.max())
+    assert found.median == pytest.approx(np.median(differences), rel=0.05)
+    assert shown[2:] == pytest.approx([found.median] * 2, rel=0.02)
+    assert found.index == pytest.approx((differences**2).mean())
+
+
+def test_pairs_of_numbers_are_those_of_repeated_rows():
+    rows, labels = numbers_table(3)
+    times = np.random.default_rng(3).integers(1, 4, len(rows))
+    repeated = np.repeat(np.arange(len(rows)), times)
+    weighted = evidence_all(rows, labels, 0, scale="number", weights=times)
+    whole = evidence_all([rows[r] for r in repeated], [labels[r] for r in repeated], 0, scale="number")
+    assert (weighted.n_pairs, weighted.index, weighted.median) == pytest.approx(
+        (whole.n_pairs, whole.index, whole.median)
+    )
+
+
+def test_evidence_and_transitions_of_numbers_in_words():
+    rows = [(gender, job) for job in range(3) for gender in "mfmf"]
+    labels = [100.0 * k + (2500.5 if gender == "m" else 0) for k, (gender, _) in enumerate(rows)]
+    found = evidence(rows, labels, "sex", feature_names=["sex", "job"], given=["job"], limit=2, scale="number")
+    words = " ".join(repr(found).split())
+    assert words.startswith(
+        "12 pairs that differ on 'sex' differ in 'y' by 2,400 (root mean square; half of them by 2,400 or less)."
+    )
+    assert "sex m → f y 2,700.5 → 100 (-2,600) rows 2, 1 sex m → f y 2,500.5 → 100 (-2,400) rows 0, 1" in words
+    moves = transitions(rows, labels, "sex", feature_names=["sex", "job"], given=["job"], scale="number")
+    assert "1 transition of 'sex', with the mean of 'y' on either side, in 12 pairs." in repr(moves)
+    assert "m → f" in repr(moves)
+    assert "3,000.5 → 600" in repr(moves)
+    assert "-2,400" in repr(moves)
+    assert json.loads(json.dumps(moves.to_dict()))["transitions"][0]["pairs"] == 12
+    alike = evidence([("a", 0), ("b", 0), ("b", 0)], [2.0, 2.0, 3.0], 0, scale="number", given=[])
+    assert "half of them not at all" in " ".join(repr(alike).split())

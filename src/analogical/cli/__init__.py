@@ -17,7 +17,7 @@ COMMANDS = {
     "select": "Select the features that predict the label best together.",
     "evidence": "Show the pairs of rows behind the effect of a feature.",
     "interactions": "Find features that act together: the effect of one depends on the other.",
-    "audit": "Audit one feature: the difference in label shares between its values, adjusted for the given features.",
+    "audit": "Audit one feature: the difference in label shares or means between its values, given other features.",
     "redundancies": "Find columns that are constant, copies or near-copies of others, or determined by them.",
     "report": "Write a report on a table: which features have an effect, given which others, and the rows behind it.",
     "compare": "Score the features of a table by several methods, side by side.",

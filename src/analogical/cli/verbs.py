@@ -110,7 +110,8 @@ def evidence(
     """Show the pairs of rows behind the effect of a feature.
 
     The rows of a pair agree on the given features and differ on this one. Changed pairs come first, from as many
-    contexts as possible, then the number of pairs for each transition of value and label.
+    contexts as possible, then the number of pairs for each transition of value and label. If the label is a number, the
+    pairs with the largest differences come first, then pairs near the median difference, then mean labels by value.
 
     Example: analogical evidence monks-1 --feature jacket_color --limit 3
     """
@@ -120,7 +121,7 @@ def evidence(
     rows = library.compare_rows(
         library.evidence, source.frame, source.label, feature, source.given(given), source.options
     )
-    result, transitions = library.evidence_of(rows, rows.find_pairs(limit)), library.transitions_of(rows)
+    result, transitions = library.evidence_of(rows, rows.example_pairs(limit)), library.transitions_of(rows)
     also = {"transitions": transitions.to_dict()["transitions"]}
     output.write(result, source, *([transitions] if transitions.counts else []), also=also)
 
@@ -175,16 +176,19 @@ def audit(
     confidence: Confidence = 0.95,
     limit: Limit = 6,
 ) -> None:
-    """Audit one feature: the difference in label shares between its values, adjusted for the given features.
+    """Audit one feature: the difference in label shares or means between its values, given other features.
 
     Compares rows that agree on the given features and differ on this one. Shows how many rows were compared, the
-    adjusted and the crude difference with interval, odds ratio and p-value, and example pairs.
+    adjusted and the crude difference with interval, odds ratio and p-value, and example pairs. If the label is a
+    number, differences are those of its mean, in its unit, without odds ratio.
 
     Examples
     --------
     - analogical audit berkeley --label admitted --feature gender
 
     - analogical audit loans.csv --label approved --feature gender --given income,debt
+
+    - analogical audit staff.csv --label pay --feature gender --given job,grade
     """
     result = analogical.audit(
         source.frame,

@@ -55,10 +55,12 @@ class ListedRows:
         return np.bincount(self.context[chosen], weights, minlength=len(self.given)).astype(np.int64)
 
 
-def find_pairs(listed: ListedRows, limit: int | None, among: Bools | None = None) -> list[tuple[int, int]]:
+def find_pairs(
+    listed: ListedRows, limit: int | None, among: Bools | None = None, *, changed: bool = True
+) -> list[tuple[int, int]]:
     """Pairs of rows of one context with different values in column 0: changed pairs first, in turn from each context.
 
-    With ``among``, only changed pairs of these rows.
+    With ``among``, only changed pairs of these rows, or only unchanged ones.
     """
     rows, order = listed.rows, listed.order if among is None else listed.order[among[listed.order]]
     starts = np.flatnonzero(differs_from_last(listed.context[order]))
@@ -66,9 +68,9 @@ def find_pairs(listed: ListedRows, limit: int | None, among: Bools | None = None
     column, labels = rows.codes[:, 0], rows.labels
     varies = _varies(column[order], starts)
     pairs: list[tuple[int, int]] = []
-    for changed in (True, False) if among is None else (True,):
-        some = np.flatnonzero(varies & _varies(labels[order], starts) if changed else varies)
-        streams = (_pairs_of(order[starts[c] : stops[c]], column, labels, changed) for c in some)
+    for is_changed in (True, False) if among is None else (changed,):
+        some = np.flatnonzero(varies & _varies(labels[order], starts) if is_changed else varies)
+        streams = (_pairs_of(order[starts[c] : stops[c]], column, labels, is_changed) for c in some)
         left = MAX_LISTED + 1 if limit is None else min(limit, MAX_LISTED + 1) - len(pairs)
         pairs += islice(_in_turn(streams), left)
         if len(pairs) > MAX_LISTED:
@@ -151,6 +153,21 @@ def count_transitions(contexts: Contexts, n_labels: int, first_row: Ints) -> Tra
     a, b, p, q = (np.where(turned, two, one) for one, two in ((a, b), (b, a), (p, q), (q, p)))
     order = np.lexsort((q, p, rank[b], rank[a]))
     return TransitionCounts((a[order], b[order]), (p[order], q[order]), pairs[order])
+
+
+def count_label_pairs(contexts: Contexts, n_labels: int) -> Ints:
+    """The pairs of a feature by the labels of their two rows, in either order: shape (labels, labels)."""
+    from scipy.sparse import csr_array
+
+    counts = np.zeros((n_labels, n_labels), np.int64)
+    for of_cell, times, sign in (
+        (contexts.owner, contexts.times, 1),
+        (contexts.value_of_cell, contexts.times[contexts.value_parts.owner], -1),
+    ):
+        shape = len(times), n_labels
+        rows: Any = csr_array((contexts.sizes, (of_cell, contexts.labels.astype(np.int64))), shape=shape)
+        counts += sign * (rows.multiply(times[:, None]).T @ rows).toarray().astype(np.int64)
+    return counts
 
 
 # ---------------------------------------------------------------- squares

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ from analogical.plot.canvas import (
 from analogical.show.interactions import share_grid
 from analogical.show.relevance import Sizes, has_direction, interaction_sizes, sizes_of
 from analogical.show.selection import REASONS, selection_steps
-from analogical.show.words import counted, in_points, marked, p_words, shorten, shown, signed
+from analogical.show.words import Measure, counted, in_points, marked, p_words, shorten, shown, signed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -292,9 +293,9 @@ def plot_forest(*audits: "Audit", ax: "Axes | None" = None) -> "Axes":
     Returns
     -------
     matplotlib.axes.Axes
-        A square with its interval is the adjusted (Mantel-Haenszel) difference in label shares in percentage points,
-        blue if it is significant and otherwise grey; an orange diamond is the crude difference over all rows. To the
-        right are the difference, its interval and the adjusted p-value.
+        A square with its interval is the adjusted (Mantel-Haenszel) difference in label shares in percentage points, or
+        in the means of numbers, blue if it is significant and otherwise grey; an orange diamond is the crude difference
+        over all rows. To the right are the difference, its interval and the adjusted p-value.
 
     Raises
     ------
@@ -323,7 +324,7 @@ def plot_forest(*audits: "Audit", ax: "Axes | None" = None) -> "Axes":
         rows += [row._replace(name=f"   {row.name}") for row in _rows_of(audit, audit.differences)]
     label = short_name(compared[0].label)
     followed = {difference.label for audit in compared for difference in audit.differences}
-    of = f"{label} = {short_name(followed.pop())}" if len(followed) == 1 else label
+    of = f"{label} = {short_name(followed.pop())}" if len(followed) == 1 and followed != {None} else label
     return _draw_forest(ax, compared[0], rows, title=f"{of}: adjusted differences", of=of, most=40)
 
 
@@ -347,19 +348,19 @@ def plot_audit(result: "Audit", ax: "Axes | None", *, value: Any, label: Any) ->
         given = f", given {short_name(result.given[0])}"
     if len(differences) > 1:
         followed = {difference.label for difference in differences}
-        what = short_name(followed.pop()) if len(followed) == 1 else "the label"
+        what = "the label" if len(followed) > 1 else short_name(_followed(result, followed.pop()))
         of = f"{what} from {short_name(result.reference)}"
         return _draw_forest(ax, result, _rows_of(result, differences), title=f"{title}{given}", of=of)
     (one,) = differences
     named = f"{shown(result.given[0])}=" if len(result.given) == 1 else ""
     rows = [
-        Row("adjusted", _estimate(one), one, one in result.significant()),
-        Row("crude (all rows)", f"{100 * one.crude:+.1f}", crude=one.crude),
+        Row("adjusted", _estimate(result, one), one, one in result.significant()),
+        Row("crude (all rows)", _signed(result, one.crude), crude=one.crude),
     ]
     contexts = [c for c in result.contexts if c.values == one.values and c.label == one.label][: MAX_DRAWN_ROWS - 2]
     for c in contexts:
         name = f"{named}{', '.join(marked(v) for _, v in c.context) or 'all rows'}"
-        beside = f"{100 * c.difference:+.1f}  {c.rows[1]:,} vs. {c.rows[0]:,} rows"
+        beside = f"{_signed(result, c.difference)}  {c.rows[1]:,} vs. {c.rows[0]:,} rows"
         rows.append(Row(name, beside, context=c.difference, pairs=c.pairs))
     reference, compared = (short_name(name) for name in one.values)
     return _draw_forest(
@@ -367,7 +368,7 @@ def plot_audit(result: "Audit", ax: "Axes | None", *, value: Any, label: Any) ->
         result,
         rows,
         title=f"{title}: {compared}" if len(result.differences) > 1 else f"{title}{given}",
-        of=f"{short_name(one.label)} between {compared} and {reference}",
+        of=f"{short_name(_followed(result, one.label))} between {compared} and {reference}",
         n_more=result.n_contexts - len(contexts),
     )
 
@@ -379,7 +380,7 @@ def _rows_of(audit: "Audit", differences: "Sequence[Difference]") -> list[Row]:
     return [
         Row(
             marked(d.values[1]) + (f": {marked(d.label)}" if many_labels else ""),
-            f"{_estimate(d)}   {p_words(d.p_adjusted)}",
+            f"{_estimate(audit, d)}   {p_words(d.p_adjusted)}",
             d,
             d in significant,
             crude=d.crude,
@@ -388,9 +389,29 @@ def _rows_of(audit: "Audit", differences: "Sequence[Difference]") -> list[Row]:
     ]
 
 
-def _estimate(d: "Difference") -> str:
-    """A difference with its interval, in points."""
-    return f"{100 * d.difference:+.1f} ({100 * d.difference_low:.1f} to {100 * d.difference_high:.1f})"
+def _followed(audit: "Audit", label: Any) -> Any:
+    """The label of a difference, of numbers the name of the column."""
+    return audit.label if audit.scale != "classes" else label
+
+
+def _as_shown(audit: "Audit", difference: float) -> float:
+    """A difference in points, or in the unit of the label."""
+    return 100 * difference if audit.scale == "classes" else Measure(audit.scale, audit.unit).shown(difference)
+
+
+def _signed(audit: "Audit", difference: float) -> str:
+    """A difference with its sign."""
+    size = _as_shown(audit, difference)
+    return f"{size:+.1f}" if audit.scale == "classes" else Measure(audit.scale, audit.unit).signed(size)
+
+
+def _estimate(audit: "Audit", d: "Difference") -> str:
+    """A difference with its interval."""
+    low, high = (_as_shown(audit, end) for end in (d.difference_low, d.difference_high))
+    ends = f"{low:.1f} to {high:.1f}"
+    if audit.scale != "classes":
+        ends = Measure(audit.scale, audit.unit).interval(low, high)
+    return f"{_signed(audit, d.difference)} ({ends})"
 
 
 def _draw_forest(
@@ -409,11 +430,14 @@ def _draw_forest(
     n_more += len(rows) - len(kept)
     rows = [rows[place] for place in kept]
     contexts = [(place, row) for place, row in enumerate(rows) if row.context is not None]
+    measure, shown_as = Measure(result.scale, result.unit), partial(_as_shown, result)
+    what = f"share of {of}, in percentage points" if measure.kind == "classes" else f"{measure.mean} of {of}"
+    unit = "" if measure.kind == "classes" or not measure.words else f", in {measure.name}"
     with axes_with_rows(
         ax,
         [row.name for row in rows],
         title=title,
-        x_label=f"difference in the share of {of}, in percentage points, with {100 * result.confidence:g} % interval",
+        x_label=f"difference in the {what}{unit}, with {100 * result.confidence:g} % interval",
         beside=[row.beside for row in rows],
         legend=[
             *_significance_keys([row.is_significant for row in rows if row.adjusted is not None], edge=COLOURS.ink),
@@ -423,25 +447,25 @@ def _draw_forest(
         n_more=n_more,
         width=8.0,
     ) as ax:
-        ends = [0.0, *(100 * d for row in rows for d in (row.crude, row.context) if d is not None)]
+        ends = [0.0, *(shown_as(d) for row in rows for d in (row.crude, row.context) if d is not None)]
         for place, row in enumerate(rows):
             if row.crude is not None:
-                mark = ax.plot(100 * row.crude, place, "D", markersize=6, zorder=4)[0]
+                mark = ax.plot(shown_as(row.crude), place, "D", markersize=6, zorder=4)[0]
                 mark.set(markerfacecolor="white", markeredgecolor=COLOURS.changed)
             if row.adjusted is not None:
-                low, high = 100 * row.adjusted.difference_low, 100 * row.adjusted.difference_high
+                low, high = shown_as(row.adjusted.difference_low), shown_as(row.adjusted.difference_high)
                 colour, middle = COLOURS.effect if row.is_significant else COLOURS.neutral, row.adjusted.difference
                 ax.hlines(place, low, high, color=colour, linewidth=2.4, zorder=3)
-                ax.plot(100 * middle, place, "s", color=colour, markeredgecolor=COLOURS.ink, markersize=7, zorder=5)
+                ax.plot(shown_as(middle), place, "s", color=colour, markeredgecolor=COLOURS.ink, markersize=7, zorder=5)
                 ends += [low, high]
         if contexts:
             pairs = np.array([row.pairs for _, row in contexts])
-            points, places = [100 * (row.context or 0.0) for _, row in contexts], [place for place, _ in contexts]
+            points, places = [shown_as(row.context or 0.0) for _, row in contexts], [place for place, _ in contexts]
             area = 16 + 110 * pairs / pairs.max()
             ax.scatter(points, places, s=area, facecolor="white", edgecolor=COLOURS.muted, linewidth=1.3, zorder=3)
-        room = 0.06 * max(max(ends) - min(ends), 1.0)
+        room = 0.06 * max(max(ends) - min(ends), 1.0 if measure.kind == "classes" else 1e-9)
         ax.set_xlim(min(ends) - room, max(ends) + room)
-        ax.xaxis.set_major_formatter(lambda points, _: f"{points:+g}" if points else "0")
+        ax.xaxis.set_major_formatter(lambda points, _: f"{points:+,g}" if points else "0")
         mark_zero(ax)
     for row, text in zip(rows, ax.get_yticklabels(), strict=True):
         text.set_fontweight("normal" if row.beside else "bold")
@@ -456,13 +480,17 @@ def plot_evidence(result: "Evidence", ax: "Axes | None") -> "Axes":
     if not result.pairs:
         raise InputError(f"There are no pairs of rows to draw for {result.feature!r}.")
     pairs = result.pairs[:MAX_DRAWN_ROWS]
+    measure = Measure(result.scale, result.unit)
+    differ = f"labels differ in {100 * result.n_changed / result.n_pairs:.0f} % of {result.n_pairs:,} pairs of rows"
+    if result.scale != "classes":
+        size = f"{measure.text(measure.size(result.index))}{measure.words}"
+        differ = f"labels differ by {size} (root mean square) in {result.n_pairs:,} pairs of rows"
     agree = f"agree on {short_name(' and '.join(result.given), 40)}" if result.given else "are compared"
     with axes_with_rows(
         ax,
         [", ".join(marked(value, 20) for _, value in pair.context) or "any two rows" for pair in pairs],
         title=f"{short_name(result.feature)} and {short_name(result.label)} in pairs of rows",
-        x_label=f"labels differ in {100 * result.n_changed / result.n_pairs:.0f} % of {result.n_pairs:,} pairs of rows"
-        f" that {agree} and differ on {short_name(result.feature)}",
+        x_label=f"{differ} that {agree} and differ on {short_name(result.feature)}",
         beside=[counted(pair.weight, "pair") for pair in pairs],
         legend=[key(COLOURS.changed, "labels differ")] * any(pair.changed for pair in pairs)
         + [key(COLOURS.neutral, "same label")] * (not all(pair.changed for pair in pairs)),
@@ -472,7 +500,8 @@ def plot_evidence(result: "Evidence", ax: "Axes | None") -> "Axes":
             colour = COLOURS.changed if pair.changed else COLOURS.neutral
             ax.plot((0, 1), (row, row), "o-", color=colour, markersize=5, linewidth=1.8)
             for x, side in enumerate(("right", "left")):
-                text = f"{marked(pair.values[x], 14)}: {marked(pair.labels[x], 12)}"
+                label = marked(pair.labels[x], 12) if result.scale == "classes" else measure.label(pair.labels[x])
+                text = f"{marked(pair.values[x], 14)}: {label}"
                 ax.text(x + (0.04 if x else -0.04), row, text, ha=side, va="center", fontsize=9, color=COLOURS.ink)
         ax.set_xlim(-1.1, 2.1)
         ax.set_xticks([])
@@ -486,6 +515,8 @@ def plot_transitions(result: "Transitions", ax: "Axes | None") -> "Axes":
     """
     if not result.counts:
         raise InputError(f"No two rows were compared for {result.feature!r}, so it has no transitions to draw.")
+    if result.scale != "classes":
+        return _plot_means(result, ax)
     pairs: dict[tuple[Any, Any], Counter[Any]] = {}
     for transition in result.counts:
         pairs.setdefault(transition.values, Counter())[transition.labels] += transition.pairs
@@ -518,4 +549,27 @@ def plot_transitions(result: "Transitions", ax: "Axes | None") -> "Axes":
             drawn += widths
         mark_zero(ax)
         ax.set_xlim(0, 100)
+    return ax
+
+
+def _plot_means(result: "Transitions", ax: "Axes | None") -> "Axes":
+    """How much the mean label differs with each change of value, the changes with most pairs first."""
+    largest = sorted(result.counts, key=lambda t: -t.pairs)[:MAX_DRAWN_ROWS]
+    measure = Measure(result.scale, result.unit)
+    moves = [measure.between(t.labels) for t in largest]
+    sizes = [100 * (b / a - 1) if measure.kind == "log" else b - a for a, b in (t.labels for t in largest)]
+    names = list(dict.fromkeys(value for t in largest for value in t.values))
+    short = dict(zip(names, short_names([marked(name) for name in names], 12), strict=True))
+    with axes_with_rows(
+        ax,
+        [f"{short[t.values[0]]} → {short[t.values[1]]}" for t in largest],
+        title=f"{short_name(result.label)} by {short_name(result.feature)}",
+        x_label=f"difference in the {measure.mean} of {short_name(result.label)}"
+        f"{f', in {measure.name}' if measure.words else ''}",
+        beside=[f"{by}   {counted(t.pairs, 'pair')}" for by, t in zip(moves, largest, strict=True)],
+        legend=[],
+        n_more=len(result.counts) - len(largest),
+    ) as ax:
+        draw_bars(ax, sizes, [COLOURS.effect] * len(sizes))
+        mark_zero(ax)
     return ax

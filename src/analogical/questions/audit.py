@@ -1,15 +1,16 @@
-"""The audit of one feature: differences in label shares between its values, adjusted for the given features."""
+"""The audit of one feature: differences in label shares, or means, between its values, adjusted for given features."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import cycle
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
 from analogical._checks import check_confidence, check_limit, listing
 from analogical._results import entry_at, json_ready
-from analogical._types import Ints
+from analogical._types import Floats, Ints
 from analogical.columns.columns import plain
 from analogical.columns.rules import ColumnOptions
 from analogical.errors import InputError
@@ -20,10 +21,11 @@ from analogical.estimate.differences import (
     contexts_of_two,
     crude_difference,
     largest_context,
+    means_by_context,
     measure_difference,
     measure_difference_of_groups,
 )
-from analogical.estimate.sizes import EffectSums, class_scores
+from analogical.estimate.sizes import EffectSums
 from analogical.estimate.tests import adjust_for_features
 from analogical.questions.evidence import (
     ComparedRows,
@@ -35,7 +37,7 @@ from analogical.questions.evidence import (
     name_contexts,
 )
 from analogical.questions.relevance import DEFAULT_CONFIDENCE
-from analogical.study import Given
+from analogical.study import Given, Study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +52,7 @@ direction is significant; none is, but the values differ in some contexts; or so
 
 @dataclass(frozen=True, kw_only=True)
 class Difference(PairedDifference):
-    """How much more often one value has a label than another, adjusted for the given features.
+    """How much more often one value has a label than another, or how much larger the mean label is, all else equal.
 
     Examples
     --------
@@ -64,7 +66,7 @@ class Difference(PairedDifference):
     values: tuple[Any, Any]
     """The reference, and the value that is compared with it."""
     label: Any
-    """The label that is followed."""
+    """The label that is followed; None for labels that are numbers."""
     p_adjusted: float
     """``p_value`` after Holm's adjustment for all differences of the audit; NaN if unknown."""
     crude: float
@@ -76,7 +78,7 @@ _MEASURED = tuple(field.name for field in fields(PairedDifference))
 
 @dataclass(frozen=True)
 class InContext:
-    """The reference and another value in one context: how many rows of each, and how many of them have the label.
+    """The reference and another value in one context: rows of each, and how many have the label, or their means.
 
     Examples
     --------
@@ -92,7 +94,10 @@ class InContext:
     context: NamedContext
     """Names and values of the features on which the rows agree."""
     rows: tuple[int, int]
-    with_label: tuple[int, int]
+    with_label: tuple[int, int] | None
+    """Rows that have the label; None for labels that are numbers."""
+    means: tuple[float, float]
+    """Shares of these rows, or means of numbers: of logarithms, ranks or places if these are compared."""
 
     @property
     def pairs(self) -> int:
@@ -101,13 +106,13 @@ class InContext:
 
     @property
     def difference(self) -> float:
-        """How much more often the second value has the label here; -1 to 1."""
-        return self.with_label[1] / self.rows[1] - self.with_label[0] / self.rows[0]
+        """How much more often the second value has the label here, -1 to 1; of numbers, the difference of means."""
+        return self.means[1] - self.means[0]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Audit(OfOneFeature):
-    """Differences in label shares between the values of one feature, all else equal.
+    """Differences in label shares, or means, between the values of one feature, all else equal.
 
     ``audit["female"]`` are the differences of one value, ``len(audit)`` the number of differences.
 
@@ -129,16 +134,18 @@ class Audit(OfOneFeature):
     """
 
     COLUMNS = ("value", "other_value", "label", *_MEASURED, "p_adjusted", "crude")
-    DERIVED = ("finding", "index")
+    DERIVED = ("finding",)
 
     classes: tuple[Any, ...]
+    """The classes; none if labels are numbers."""
     reference: Any
     """The value that the others are compared with: the most frequent one by default."""
     n_rows: int
     n_compared: int
     """Rows that are in at least one pair."""
     base_rates: dict[Any, tuple[float, float]]
-    """For each label that is followed, its share among all rows and among those compared."""
+    """For each label that is followed, its share among all rows and among those compared; of numbers their means, under
+    the name of the label."""
     n_contexts: int
     """Contexts that hold a pair."""
     largest_context: float
@@ -147,6 +154,8 @@ class Audit(OfOneFeature):
     """Pairs of rows that agree on the given features and differ on this one."""
     n_changed: int
     """Those whose labels differ."""
+    index: float
+    """Share of the pairs whose labels differ; of numbers, the mean squared difference; NaN without pairs."""
     noise_rate: float
     """As in :class:`analogical.Relevance`."""
     p_value: float
@@ -156,7 +165,7 @@ class Audit(OfOneFeature):
     the differences are not adjusted for them."""
     differences: tuple[Difference, ...]
     """For the reference and every other value, most frequent first; with two classes one label is followed, with very
-    many the most frequent ones."""
+    many the most frequent ones. Differences of numbers are in their unit, on the scale on which they are compared."""
     n_comparisons: int
     """Number of possible differences; more than ``differences`` if only those with the most frequent values and labels
     were computed."""
@@ -165,13 +174,8 @@ class Audit(OfOneFeature):
     confidence: float
     contexts: tuple[InContext, ...] = ()
     """For each of the first 50 differences, the 18 contexts with most pairs: rows of both values, and how many of them
-    have the label."""
+    have the label, or their means."""
     n_groups: int | None = None
-
-    @property
-    def index(self) -> float:
-        """Share of the pairs whose labels differ; NaN without pairs."""
-        return self.n_changed / self.n_pairs if self.n_pairs else math.nan
 
     @property
     def finding(self) -> Finding:
@@ -236,7 +240,7 @@ def audit(
     limit: int | None = 6,
     **columns: Unpack[ColumnOptions],
 ) -> Audit:
-    """Differences in label shares between the values of one feature, adjusted for the given features.
+    """Differences in label shares, or means, between the values of one feature, adjusted for the given features.
 
     Parameters
     ----------
@@ -247,14 +251,15 @@ def audit(
     reference : value of the feature, optional
         The value that the others are compared with; the most frequent one by default.
     limit : int or None
-        Number of example pairs: those of the largest difference first, and one against it.
+        Number of example pairs: those of the largest difference first, and one against it. Of labels that are numbers,
+        those of :func:`analogical.evidence`.
     **columns : options of columns
         See :class:`analogical.ColumnOptions`; all but ``features``.
 
     Returns
     -------
     Audit
-        How many rows were compared, and how much more often each value has each label.
+        How many rows were compared, and how much more often each value has each label, or how much larger its mean is.
 
     Notes
     -----
@@ -275,8 +280,8 @@ def audit(
     study, i, contexts = compared.study, compared.feature, compared.contexts
     table, profile = study.table, contexts.profile
     label_sizes = study.label_sizes
-    labels = _followed_labels(table.classes, label_sizes)
-    everybody, of_compared = base_rates(contexts, label_sizes)
+    followed = _followed(study)
+    rates = base_rates(contexts, label_sizes, np.column_stack([score for _, score in followed]))
     sizes = study.value_sizes(i)
     against = int(sizes.argmax()) if reference is None else table.find_value(i, reference)
     if against is None:
@@ -284,28 +289,43 @@ def audit(
         raise InputError(f"The feature {table.names[i]!r} has no value {reference!r} to compare with; it has {known}.")
     by_size = np.argsort(-sizes, kind="stable").tolist()
     others = compared_with(contexts, against, [value for value in by_size if value != against])
-    differences = _differences(compared, against, others[:MAX_COMPARISONS], labels, confidence)
+    differences = _differences(compared, against, others[:MAX_COMPARISONS], followed, confidence)
+    examples = evidence_of(compared, _examples(compared, limit, differences))
     return Audit(
         **compared.about(),
-        classes=table.classes,
+        classes=table.classes if study.scale is None or study.scale.kind == "ordered" else (),
         reference=plain(table.columns[i].values[against]),
         n_rows=study.n_rows,
         n_compared=profile.n_paired_rows,
-        base_rates={table.classes[c]: (float(everybody[c]), float(of_compared[c])) for c in labels},
+        base_rates={
+            table.label if label is None else label: (float(everybody), float(of_compared))
+            for (label, _), everybody, of_compared in zip(followed, *rates, strict=True)
+        },
         n_contexts=int(contexts.times.sum()),
         largest_context=largest_context(contexts),
         n_pairs=profile.n_pairs,
         n_changed=profile.n_changed,
-        noise_rate=EffectSums.of(contexts, class_scores(study.label_sizes)).noise_rate(),
+        index=examples.index,
+        noise_rate=EffectSums.of(contexts, study.label_scores).noise_rate(),
         p_value=study.p_value(i, compared.given) if len(contexts) else math.nan,
         adjusted_for=study.names_of(compared.given.adjusted_for),
         differences=differences,
-        n_comparisons=len(others) * (1 if len(table.classes) == 2 else len(table.classes)),
-        examples=evidence_of(compared, _examples(compared, limit, differences)),
+        n_comparisons=len(others) * (1 if len(table.classes) == 2 or study.scale is not None else len(table.classes)),
+        examples=examples,
         confidence=confidence,
-        contexts=_largest_contexts(compared, differences),
+        contexts=_largest_contexts(compared, differences, [score for _, score in followed]),
         n_groups=study.n_groups,
     )
+
+
+def _followed(study: Study) -> list[tuple[Any, Floats]]:
+    """The labels that are followed, with a score for each label code; of numbers None with the numbers."""
+    if study.scale is not None:
+        return [(None, study.label_scores[:, 0])]
+    classes = study.table.classes
+    codes = np.arange(len(classes))
+    followed = _followed_labels(classes, study.label_sizes)
+    return [(classes[label], (codes == label).astype(np.float64)) for label in followed]
 
 
 def _followed_labels(classes: Sequence[Any], sizes: Ints) -> list[int]:
@@ -319,10 +339,14 @@ def _followed_labels(classes: Sequence[Any], sizes: Ints) -> list[int]:
 
 
 def _differences(
-    compared: ComparedRows, reference: int, others: Sequence[int], labels: Sequence[int], confidence: float
+    compared: ComparedRows,
+    reference: int,
+    others: Sequence[int],
+    followed: Sequence[tuple[Any, Floats]],
+    confidence: float,
 ) -> tuple[Difference, ...]:
     """Each of the other values compared with the reference, for each label."""
-    study, i, classes = compared.study, compared.feature, compared.study.table.classes
+    study, i = compared.study, compared.feature
     values = study.table.named(i, range(len(study.table.columns[i].values)))
     by_group = None
     if study.group_column is not None and others:
@@ -331,16 +355,16 @@ def _differences(
     for other in others:
         two_values = reference, other
         of_two = contexts_of_two(compared.contexts, two_values)
-        for label in labels:
-            measured = measure_difference(of_two, two_values, label, confidence)
+        for label, score in followed:
+            measured = measure_difference(of_two, two_values, score, confidence)
             if by_group is not None:
-                measured = measure_difference_of_groups(measured, by_group, two_values, label, confidence)
+                measured = measure_difference_of_groups(measured, by_group, two_values, score, confidence)
             difference = Difference(
                 **vars(measured),
                 values=(values[reference], values[other]),
-                label=classes[label],
+                label=label,
                 p_adjusted=math.nan,
-                crude=crude_difference(compared.listed.rows, 0, two_values, label),
+                crude=crude_difference(compared.listed.rows, 0, two_values, score),
             )
             differences.append(difference)
     p_values = np.array([difference.p_value for difference in differences], np.float64)
@@ -350,8 +374,8 @@ def _differences(
 
 def _examples(compared: ComparedRows, limit: int | None, differences: Sequence[Difference]) -> list[tuple[int, int]]:
     """Example pairs: those that show the clearest difference, and at the end one that shows the opposite."""
-    if not differences:
-        return compared.find_pairs(limit)
+    if not differences or compared.study.scale is not None:
+        return compared.example_pairs(limit)
     tested = [d for d in differences if not math.isnan(d.p_adjusted)]
     strongest = min(tested or differences, key=lambda d: (d.p_adjusted if tested else 0.0, -abs(d.difference)))
     has_rarer, has_more_frequent = (compared.has_value(value) for value in strongest.values)
@@ -367,17 +391,22 @@ def _examples(compared: ComparedRows, limit: int | None, differences: Sequence[D
     return [*showing[:n_showing], *against] or compared.find_pairs(limit)
 
 
-def _largest_contexts(compared: ComparedRows, differences: Sequence[Difference]) -> tuple[InContext, ...]:
+def _largest_contexts(
+    compared: ComparedRows, differences: Sequence[Difference], scores: Sequence[Floats]
+) -> tuple[InContext, ...]:
     """For each of the first 50 differences the 18 contexts with most pairs, largest first."""
     if not differences:
         return ()
     listed = compared.listed
     in_contexts: list[InContext] = []
-    for difference in differences[:50]:
+    for difference, score in zip(differences[:50], cycle(scores), strict=False):
         sides = [compared.has_value(value) for value in difference.values]
-        has_label = compared.has_label(difference.label)
         rows = [listed.count_by_context(side) for side in sides]
-        with_label = [listed.count_by_context(side & has_label) for side in sides]
+        means = [means_by_context(listed, side, score) for side in sides]
+        with_label = None
+        if difference.label is not None:
+            has_label = compared.has_label(difference.label)
+            with_label = [listed.count_by_context(side & has_label) for side in sides]
         pairs = rows[0].astype(np.float64) * rows[1]
         largest = [c for c in np.argsort(-pairs, kind="stable")[:18].tolist() if pairs[c]]
         names = name_contexts(compared.study, compared.given.columns, listed, largest)
@@ -387,7 +416,8 @@ def _largest_contexts(compared: ComparedRows, differences: Sequence[Difference])
                 label=difference.label,
                 context=context,
                 rows=(int(rows[0][c]), int(rows[1][c])),
-                with_label=(int(with_label[0][c]), int(with_label[1][c])),
+                with_label=None if with_label is None else (int(with_label[0][c]), int(with_label[1][c])),
+                means=(float(means[0][c]), float(means[1][c])),
             )
             for c, context in zip(largest, names, strict=True)
         ]

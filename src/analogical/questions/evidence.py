@@ -1,22 +1,24 @@
 """The rows that are compared for one feature: pairs behind its effect, and their changes of value and label."""
 
+import math
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from analogical._checks import check_limit
 from analogical._results import Result, entry_at, json_ready
-from analogical._types import Bools, Note
-from analogical.columns.binning import name_bins
+from analogical._types import Bools, Floats, Ints, Note, Positions
+from analogical.columns.binning import merge_bins, name_bins
 from analogical.columns.columns import plain
 from analogical.columns.roles import as_list
 from analogical.columns.rules import ColumnOptions
 from analogical.count.contexts import Contexts
 from analogical.count.listing import MAX_LISTED, ListedRows, count_transitions, find_pairs
 from analogical.errors import InputError
+from analogical.estimate.differences import LabelPairs, means_by_values
 from analogical.explain import GivenColumns
 from analogical.study import Given, Study, asked_about, check_given, study_of
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 NamedContext = tuple[tuple[str, Any], ...]
 """Names and values of the given features."""
+BINS = 256
+"""Bins of labels that are numbers, in which their pairs are counted; of each two bins some pairs are compared."""
 _CHANGE = ("value", "other_value", "label", "other_label", "changed")
 
 
@@ -36,6 +40,9 @@ class OfOneFeature(Result):
     label: str
     given: tuple[str, ...]
     """The features on which compared rows agree."""
+    scale: str = "classes"
+    unit: str = ""
+    """How labels are compared, as in :class:`analogical.Settings`."""
     same_as: str | None = None
     """The given feature that it copies; a copy has no rows that can be compared."""
     notes: tuple[Note, ...] = ()
@@ -96,7 +103,13 @@ class Evidence(OfOneFeature):
     n_changed: int
     """Those whose labels differ."""
     pairs: tuple[ExampleRows, ...]
-    """Example pairs, changed ones first, from as many contexts as possible."""
+    """Example pairs, changed ones first, from as many contexts as possible; of labels that are numbers, one half with
+    the largest differences of their contexts and the other half near the median difference."""
+    index: float
+    """Share of the pairs whose labels differ; of numbers, the mean squared difference; NaN without pairs."""
+    median: float
+    """Median difference of labels that are numbers, whatever its sign; with more than 256 of them, that of the means of
+    256 bins. NaN for classes."""
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -131,6 +144,8 @@ class Evidence(OfOneFeature):
 class Transition:
     """Pairs in which the feature goes from one value to another and the label from one class to another.
 
+    Labels that are numbers have one transition for each change of value, between the mean labels of the two sides.
+
     Examples
     --------
     >>> from analogical import load_table, transitions
@@ -145,6 +160,7 @@ class Transition:
 
     values: tuple[Any, Any]
     labels: tuple[Any, Any]
+    """Labels of the two rows; of numbers their means over the pairs, of logarithms the exponentials of the means."""
     pairs: int
 
     @property
@@ -163,6 +179,8 @@ def _change_record(change: ExampleRows | Transition) -> dict[str, Any]:
 class Transitions(OfOneFeature):
     """Number of pairs of a feature for each change of value and label; the counts add up to its pairs.
 
+    Labels that are numbers have their mean on either side of each change of value.
+
     ``transitions["red", "blue"]`` are those between two values, in either order. The rows of a pair agree on the
     features in ``given``; a feature that copies one of the deciding set (``same_as``) has no pairs.
 
@@ -175,9 +193,11 @@ class Transitions(OfOneFeature):
     """
 
     COLUMNS = (*_CHANGE, "pairs")
-    DERIVED = ("n_pairs", "n_changed")
+    DERIVED = ("n_pairs",)
 
     counts: tuple[Transition, ...]
+    n_changed: int
+    """Pairs whose labels differ."""
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -192,11 +212,6 @@ class Transitions(OfOneFeature):
     def n_pairs(self) -> int:
         """All pairs."""
         return sum(t.pairs for t in self.counts)
-
-    @property
-    def n_changed(self) -> int:
-        """Pairs whose labels differ."""
-        return sum(t.pairs for t in self.counts if t.changed)
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw how often the label changes with each change of value, the changes with most pairs first.
@@ -237,6 +252,8 @@ class ComparedRows:
             "feature": table.names[self.feature],
             "label": table.label,
             "given": study.names_of(self.given.columns),
+            "scale": "classes" if study.scale is None else study.scale.kind,
+            "unit": "" if study.scale is None else study.scale.unit,
             "same_as": study.name_of(self.given.same_as),
             "notes": study.notes,
             "backend": table.backend,
@@ -265,6 +282,86 @@ class ComparedRows:
     def find_pairs(self, limit: int | None, among: Bools | None = None) -> list[tuple[int, int]]:
         """Pairs of rows: changed ones first, in turn from each context; with ``among``, changed ones of those rows."""
         return find_pairs(self.listed, limit, among) if len(self.contexts) and limit != 0 else []
+
+    @cached_property
+    def _bin_of(self) -> Ints:
+        """The bin of each label code of numbers by which pairs are counted: of up to 256 numbers the code itself."""
+        sizes = self.study.label_sizes
+        bins = np.arange(len(sizes)) if len(sizes) <= BINS else merge_bins(sizes, BINS, has_missing=False)
+        return bins.astype(np.int64)
+
+    @cached_property
+    def label_pairs(self) -> LabelPairs:
+        """The pairs by their labels, if these are numbers."""
+        study = self.study
+        return LabelPairs.of(self.contexts, study.label_scores[:, 0], study.label_sizes, self._bin_of)
+
+    @cached_property
+    def _in_bins(self) -> ListedRows:
+        """The rows with the bins of their labels."""
+        rows = self.listed.rows
+        return replace(self.listed, rows=replace(rows, labels=self._bin_of[rows.labels].astype(np.uint32)))
+
+    def example_pairs(self, limit: int | None) -> list[tuple[int, int]]:
+        """Pairs to show: of classes changed ones first; of numbers the largest differences, then those near the median.
+
+        Without a limit all of them, of numbers those with larger differences first.
+        """
+        if self.study.scale is None or not len(self.contexts) or limit == 0:
+            return self.find_pairs(limit)
+        largest = float(np.ptp(self.study.label_scores))
+        if limit is None:
+            return sorted(self.find_pairs(None), key=partial(self._off, largest))
+        n_largest = limit - limit // 2
+        known = self._nearest(largest, n_largest, self._largest_pairs()[:n_largest])
+        return self._nearest(self.label_pairs.median(), limit, known)
+
+    def _largest_pairs(self) -> list[tuple[int, int]]:
+        """The pair of each context with the largest difference, larger ones first: one row is its first or its last."""
+        listed, score = self.listed, self.study.label_scores[self.listed.rows.labels, 0]
+        context, value = listed.context, listed.rows.codes[:, 0]
+
+        def first(score: Floats, among: Bools) -> Positions:
+            rows = np.flatnonzero(among)
+            order = rows[np.argsort(score[rows], kind="stable")][::-1]
+            found = np.full(len(listed.given), -1)
+            found[context[order]] = order  # the last one stays
+            return found
+
+        pairs = []
+        for sign in (1, -1):
+            one = first(sign * score, np.ones(len(score), np.bool_))
+            other = first(-sign * score, value != value[one][context])
+            held = other >= 0
+            pairs.append(np.sort(np.stack([one[held], other[held]]), axis=0))
+        one, other = np.concatenate(pairs, axis=1)
+        found: dict[int, tuple[int, int]] = {}
+        for k in np.argsort(-abs(score[one] - score[other]), kind="stable").tolist():
+            found.setdefault(int(context[one[k]]), (int(one[k]), int(other[k])))
+        return list(found.values())
+
+    def _off(self, wanted: float, two: tuple[int, int]) -> float:
+        """How far the difference of two rows is from the wanted one."""
+        one, other = self.study.label_scores[self.listed.rows.labels[list(two)], 0].tolist()
+        return float(abs(abs(one - other) - wanted))
+
+    def _nearest(self, wanted: float, n: int, known: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """The known pairs, and others up to ``n`` whose differences are nearest to the wanted one.
+
+        First each label, or bin of labels, once, to show many. Of each two bins up to 1,000 pairs are considered.
+        """
+        labels, found, used = self._in_bins.rows.labels, list(known), set[int]()
+        order = np.argsort(abs(self.label_pairs.differences - wanted), kind="stable")
+        for once in (True, False):
+            for p, q in zip(*(side[order].tolist() for side in self.label_pairs.labels), strict=True):
+                if len(found) >= n:
+                    return found
+                if not (once and used & {p, q}):
+                    used |= {p, q}
+                    some = find_pairs(self._in_bins, max(n, 1_000), (labels == p) | (labels == q), changed=p != q)
+                    new = [two for two in sorted(some, key=partial(self._off, wanted)) if two not in found]
+                    found += new[: 1 if once else n - len(found)]
+        return found
 
 
 def compare_rows(
@@ -375,7 +472,8 @@ def evidence(
     -------
     Evidence
         The pairs, changed ones first; in turn one from each context (by the first row of the context), then
-        the second one from each, and so on, so that the first pairs come from different contexts.
+        the second one from each, and so on, so that the first pairs come from different contexts. Of labels that are
+        numbers, half of the pairs have the largest differences, the others are near the median difference.
 
     Notes
     -----
@@ -399,13 +497,18 @@ def evidence(
     """
     limit = check_limit(limit)
     compared = compare_rows(evidence, X, y, feature, given, columns)
-    return evidence_of(compared, compared.find_pairs(limit))
+    return evidence_of(compared, compared.example_pairs(limit))
 
 
 def evidence_of(compared: ComparedRows, pairs: Sequence[tuple[int, int]]) -> Evidence:
     """The number of pairs of a feature, and some of its pairs."""
     found, named = compared.contexts.profile, name_pairs(compared, pairs)
-    return Evidence(**compared.about(), n_pairs=found.n_pairs, n_changed=found.n_changed, pairs=named)
+    index, median = found.n_changed / found.n_pairs if found.n_pairs else math.nan, math.nan
+    if compared.study.scale is not None:
+        tested = compared.study.tested(compared.feature, compared.given.columns)
+        index, median = math.nan if tested is None else tested.index, compared.label_pairs.median()
+    about = {**compared.about(), "n_pairs": found.n_pairs, "n_changed": found.n_changed}
+    return Evidence(**about, pairs=named, index=index, median=median)
 
 
 def name_pairs(compared: ComparedRows, pairs: Sequence[tuple[int, int]]) -> tuple[ExampleRows, ...]:
@@ -439,7 +542,8 @@ def transitions(
     Returns
     -------
     Transitions
-        One count for each change of value, from the one that occurs first in the table, and of label.
+        One count for each change of value, from the one that occurs first in the table, and of label; of labels that
+        are numbers one for each change of value, with the mean label on either side.
 
     Examples
     --------
@@ -465,7 +569,7 @@ def transitions_of(compared: ComparedRows) -> Transitions:
             " changes of value and label, too many to list; merge rare values or classes, or look at single pairs with"
             " evidence."
         )
-    return Transitions(**compared.about(), counts=counts)
+    return Transitions(**compared.about(), counts=counts, n_changed=compared.contexts.profile.n_changed)
 
 
 def list_transitions(compared: ComparedRows) -> tuple[Transition, ...] | None:
@@ -473,9 +577,26 @@ def list_transitions(compared: ComparedRows) -> tuple[Transition, ...] | None:
     if not len(compared.contexts):
         return ()
     table, i = compared.study.table, compared.feature
-    counted = count_transitions(compared.contexts, len(table.classes), compared.study.first_rows(i))
+    values, classes = [plain(value) for value in table.columns[i].values], table.classes
+    first_rows = compared.study.first_rows(i)
+    if compared.study.scale is not None:
+        return _mean_transitions(compared, values, first_rows.tolist())
+    counted = count_transitions(compared.contexts, len(table.classes), first_rows)
     if counted is None:
         return None
-    values, classes = [plain(value) for value in table.columns[i].values], table.classes
     rows = zip(*(side.tolist() for side in (*counted.values, *counted.labels, counted.pairs)), strict=True)
     return tuple(Transition((values[a], values[b]), (classes[p], classes[q]), pairs) for a, b, p, q, pairs in rows)
+
+
+def _mean_transitions(
+    compared: ComparedRows, values: Sequence[Any], first_row: Sequence[int]
+) -> tuple[Transition, ...]:
+    """The pairs of a feature by value, with the mean label of either side."""
+    found = means_by_values(compared.contexts, compared.study.label_scores[:, 0])
+    shown = math.exp if compared.study.scale is not None and compared.study.scale.kind == "log" else float
+    transitions = []
+    for a, b, of_a, of_b, pairs in zip(*(column.tolist() for column in found), strict=True):
+        one, two = sorted([(first_row[a], a, of_a), (first_row[b], b, of_b)])
+        means = shown(one[2]), shown(two[2])
+        transitions.append((one[0], two[0], Transition((values[one[1]], values[two[1]]), means, pairs)))
+    return tuple(transition for *_, transition in sorted(transitions, key=lambda found: found[:2]))

@@ -299,7 +299,8 @@ def _panel(study: Study, ranked: Relevance, i: int, classes: Sequence[int]) -> P
     crude = np.nan
     if direction is not None:
         two_values = values.index(direction.against), values.index(direction.value)
-        crude = 100 * crude_difference(rows, 0, two_values, ranked.classes.index(direction.label))
+        of_label = np.arange(len(ranked.classes)) == ranked.classes.index(direction.label)
+        crude = 100 * crude_difference(rows, 0, two_values, of_label.astype(np.float64))
     return Panel(
         feature=ranked.names[i],
         values=tuple(values[v] for v in kept),

@@ -18,6 +18,7 @@ from analogical.show.relevance import (
 from analogical.show.views import Cell, Marks, Table, Tone, View, number_column, tabulate, text_column
 from analogical.show.words import (
     LONG_NAME,
+    Measure,
     count_left_out,
     counted,
     list_first,
@@ -30,8 +31,12 @@ from analogical.show.words import (
     shorten,
     shown,
     signed_share,
+    three_digits,
     verb,
 )
+
+CLASSES = Measure()
+"""How classes are shown, and values of features."""
 
 
 def view_audit(result: Audit) -> View:
@@ -78,13 +83,21 @@ def _conclude(result: Audit) -> str:
     significant = result.significant()
     largest = max(significant, key=lambda d: abs(d.difference))
     a, b = (marked(value, 20) for value in largest.values)
-    more, less = (b, a) if largest.difference > 0 else (a, b)
-    by = f"{100 * abs(largest.difference):.1f} points more frequent with {more} than with {less}"
+    if result.scale == "classes":
+        more, less = (b, a) if largest.difference > 0 else (a, b)
+        by = f"{100 * abs(largest.difference):.1f} points more frequent with {more} than with {less}"
+        what, of = f"{label} = {quoted(largest.label, 20)}", quoted(largest.label, 20)
+    else:
+        measure = Measure(result.scale, result.unit)
+        size = measure.shown(largest.difference)
+        higher = "higher" if size > 0 else "lower"
+        by = f"{measure.text(abs(size))}{measure.words} {higher} with {b} than with {a}"
+        what = of = label if measure.kind in ("number", "log") else f"the {measure.mean} of {label}"
     if len(result.differences) == 1:
-        return f"{label} = {quoted(largest.label, 20)} is {by} ({p_words(result.p_value)})."
+        return f"{what[:1].upper()}{what[1:]} is {by} ({p_words(result.p_value)})."
     return (
         f"{len(significant):,} of {counted(len(result.differences), 'difference')} of {label} by {feature}"
-        f" {verb(significant, 'is', 'are')} significant; the largest: {quoted(largest.label, 20)} is {by}."
+        f" {verb(significant, 'is', 'are')} significant; the largest: {of} is {by}."
     )
 
 
@@ -94,66 +107,105 @@ def _difference_table(result: Audit, most: int = 30) -> Table:
     if len(differences) > most:
         differences = sorted(differences, key=lambda d: -abs(d.difference))[:most]
     many_labels = len({difference.label for difference in differences}) > 1
-    ends = [abs(end) for d in differences for end in (d.crude, d.difference_low, d.difference_high)]
-    reach = min(1.1 * max([end for end in ends if end == end], default=1.0), 1.0) or 1.0
+    measure, are_classes = Measure(result.scale, result.unit), result.scale == "classes"
 
-    def points(d: Difference) -> Cell:
-        ends = (d.difference, d.difference_low, d.difference_high, d.crude)
-        return Cell(signed_share(d.difference), chart=Marks.on(0.5, *((end / reach + 1) / 2 for end in ends)))
+    def signed(difference: float) -> str:
+        return signed_share(difference) if are_classes else measure.signed(measure.shown(difference))
+
+    ends = [abs(measure.shown(end)) for d in differences for end in (d.crude, d.difference_low, d.difference_high)]
+    reach = 1.1 * max([end for end in ends if end == end], default=1.0)
+    reach = (min(reach, 1.0) if are_classes else reach) or 1.0
+    end_of_axis = f"{100 * reach:.0f}" if are_classes else measure.text(reach)
+
+    def size(d: Difference) -> Cell:
+        ends = map(measure.shown, (d.difference, d.difference_low, d.difference_high, d.crude))
+        return Cell(signed(d.difference), chart=Marks.on(0.5, *((end / reach + 1) / 2 for end in ends)))
+
+    heading = "points" if many_labels else f"points for {quoted(differences[0].label, 16)}"
+    heading = heading if are_classes else _heading(measure)
 
     columns = [
         text_column(f"vs. {marked(result.reference, 20)}", lambda d: marked(d.values[1], 30), may_shorten=True),
         *([text_column("label", lambda d: marked(d.label, 16), may_shorten=True)] if many_labels else []),
         number_column(
-            "points" if many_labels else f"points for {quoted(differences[0].label, 16)}",
-            points,
-            axis=(f"−{100 * reach:.0f}", "0", f"+{100 * reach:.0f}"),
+            heading,
+            size,
+            axis=(f"−{end_of_axis}", "0", f"+{end_of_axis}"),
         ),
         number_column(
             f"{100 * result.confidence:g}% CI",
-            lambda d: f"{signed_share(d.difference_low)} to {signed_share(d.difference_high)}",
+            lambda d: f"{signed(d.difference_low)} to {signed(d.difference_high)}",
             drop_order=2,
         ),
         number_column("p adj." if len(differences) > 1 else "p", lambda d: p_value(d.p_adjusted), drop_order=1),
         number_column(
             "odds ratio", lambda d: f"{d.odds_ratio:.2f}" if math.isfinite(d.odds_ratio) else "-", drop_order=4
         ),
-        number_column("crude", lambda d: signed_share(d.crude), drop_order=5),
+        number_column("crude", lambda d: signed(d.crude), drop_order=5),
         number_column("pairs", lambda d: f"{d.pairs:,}", drop_order=3),
     ]
+    if not are_classes:
+        del columns[-3]  # odds ratios are of shares
     return tabulate(differences, columns, note=count_left_out(len(result.differences) - len(differences)))
 
 
 def _explain(result: Audit) -> Iterator[str]:
     """What the numbers mean, and further results."""
-    test = "exact Cochran-Mantel-Haenszel test" if result.n_groups is None else "score test of groups"
+    measure, are_classes = Measure(result.scale, result.unit), result.scale == "classes"
+    test = "exact Cochran-Mantel-Haenszel test" if are_classes else "Welch's t-test within contexts"
+    test = test if result.n_groups is None else "score test of groups"
     n, label = len(result.differences), quoted(result.label)
     adjusted = f", adjusted for {n:,} comparisons (Holm). {NOT_ADJUSTED}" if n > 1 else "."
-    noise = (
-        "; noise cannot be estimated, because no rows repeat."
-        if math.isnan(result.noise_rate)
-        else f", and in {percent(result.noise_rate)} of pairs that agree on {quoted(result.feature)} as well (noise)."
-    )
-    yield (
-        "points: adjusted difference (Mantel-Haenszel) in the share of the label from the reference; crude: the same"
-        f" over all rows. p: {test}{adjusted} {assumed(result.n_groups)}"
-    )
+    what = "points: adjusted difference (Mantel-Haenszel) in the share of the label"
+    if not are_classes:
+        ratio = ", as a ratio less 1," if measure.kind == "log" else ""
+        what = f"{_heading(measure)}: adjusted difference in the {measure.mean} of {label}{ratio}"
+    yield (f"{what} from the reference; crude: the same over all rows. p: {test}{adjusted} {assumed(result.n_groups)}")
     yield (
         f"{counted(result.n_pairs, 'pair')} in {counted(result.n_contexts, 'context')}, of which the largest holds"
         f" {percent(result.largest_context)}."
     )
-    yield f"{label} differs in {percent(result.index)} of the pairs{noise}"
+    alike = f"pairs that agree on {quoted(result.feature)} as well (noise)."
+    if math.isnan(result.noise_rate):
+        noise = "; noise cannot be estimated, because no rows repeat."
+    elif are_classes:
+        noise = f", and in {percent(result.noise_rate)} of {alike}"
+    else:
+        noise = f", and by {_size(measure, result.noise_rate)} in {alike}"
+    differs = f"in {percent(result.index)} of the pairs"
+    if not are_classes:
+        differs = f"by {_size(measure, result.index)} in the pairs (root mean square)"
+    yield f"{label} differs {differs}{noise}"
     if result.finding == "too-few-pairs" and result.n_groups is None:
         yield (
             "No permutation of the labels within contexts would have made a difference significant (p below"
             f" {result.level:.2g})."
         )
     for name, (everybody, compared) in result.base_rates.items():
-        yield f"{quoted(name)} occurs in {percent(compared)} of the compared rows and in {percent(everybody)} of all."
+        if are_classes:
+            yield (
+                f"{quoted(name)} occurs in {percent(compared)} of the compared rows and in {percent(everybody)} of all."
+            )
+        else:
+            of_both = (three_digits(math.exp(x) if measure.kind == "log" else x, 5) for x in (compared, everybody))
+            mean = "geometric mean" if measure.kind == "log" else measure.mean
+            yield f"The {mean} of {quoted(name)} is {' in the compared rows and '.join(of_both)} in all."
     if n == 1:
         yield from _explain_difference(result, result.differences[0])
     if result.n_comparisons > n:
         yield (f"Of {result.n_comparisons:,} comparisons, only those of the most frequent values and labels were made.")
+    if not are_classes and len(result.examples):
+        yield _say_examples(result.examples)
+
+
+def _heading(measure: Measure) -> str:
+    """Heading of differences of numbers: their unit, if it is known."""
+    return "difference" if measure.name == "size" else measure.name
+
+
+def _size(measure: Measure, effect: float) -> str:
+    """A root mean square difference with its unit."""
+    return f"{measure.text(measure.size(effect))}{measure.words}"
 
 
 def _explain_difference(result: Audit, only: Difference) -> Iterator[str]:
@@ -163,11 +215,19 @@ def _explain_difference(result: Audit, only: Difference) -> Iterator[str]:
     if result.n_groups is None:
         same = "contexts too small" if only.p_homogeneity != only.p_homogeneity else p_words(only.p_homogeneity)
         yield f"Test of equality in all contexts: {same}."
-    yield (
-        f"Mean over pairs: {100 * abs(only.pair_difference):.1f} points"
-        f" {'more' if only.pair_difference >= 0 else 'less'} often ({counted(only.gained, 'pair')} gained"
-        f" {quoted(only.label)}, {only.lost:,} lost it)."
-    )
+    if result.scale == "classes":
+        yield (
+            f"Mean over pairs: {100 * abs(only.pair_difference):.1f} points"
+            f" {'more' if only.pair_difference >= 0 else 'less'} often ({counted(only.gained, 'pair')} gained"
+            f" {quoted(only.label)}, {only.lost:,} lost it)."
+        )
+    else:
+        measure = Measure(result.scale, result.unit)
+        size = measure.shown(only.pair_difference)
+        yield (
+            f"Mean over pairs: {measure.text(abs(size))}{measure.words} {'higher' if size >= 0 else 'lower'}"
+            f" ({quoted(result.label)} is higher in {counted(only.gained, 'pair')}, lower in {only.lost:,})."
+        )
     if only.difference * only.pair_difference < 0:
         yield (
             "The adjusted difference and the mean over pairs differ in sign, because the mean gives large contexts more"
@@ -183,17 +243,42 @@ def view_evidence(result: Evidence) -> View:
     if result.n_pairs == 0:
         return View(no_partner(result.feature, result.given, result.same_as))
     differs = "differs" if result.n_pairs == 1 else "differ"
-    changed = "differs" if result.n_changed == 1 else "differ"
+    same = f"→: the two rows differ; =: they have the same value.{f' {ROW_NAMES}' if _has_numbers(result) else ''}"
+    of_pairs = f"{counted(result.n_pairs, 'pair')} that {differs} on {quoted(result.feature)}"
+    if result.scale == "classes":
+        changed = "differs" if result.n_changed == 1 else "differ"
+        headline = (
+            f"{result.n_changed:,} of {of_pairs} {changed} in {quoted(result.label)}"
+            f" ({percent(result.n_changed / result.n_pairs)})."
+        )
+        order = (
+            "Pairs whose labels differ come first, from as many contexts as possible. A line that ends with a number of"
+            " pairs represents that many pairs with the same values."
+        )
+    else:
+        measure = Measure(result.scale, result.unit)
+        half = f"half of them {f'by {_difference(measure, result.median)} or less' if result.median else 'not at all'}"
+        by = f"by {_size(measure, result.index)} (root mean square; {half})"
+        headline = f"{of_pairs} {differs} in {quoted(result.label)} {by}."
+        order = _say_examples(result)
     return View(
-        f"{result.n_changed:,} of {counted(result.n_pairs, 'pair')} that {differs} on {quoted(result.feature)}"
-        f" {changed} in {quoted(result.label)} ({percent(result.n_changed / result.n_pairs)}).",
+        headline,
         lines=(f"Pairs of {agreeing_on(result.given)}.",),
         examples=pair_blocks(result),
-        explanation=(
-            "Pairs whose labels differ come first, from as many contexts as possible. A line that ends with a number of"
-            " pairs represents that many pairs with the same values.",
-            f"→: the two rows differ; =: they have the same value.{f' {ROW_NAMES}' if _has_numbers(result) else ''}",
-        ),
+        explanation=(order, same),
+    )
+
+
+def _difference(measure: Measure, difference: float) -> str:
+    """A difference with its unit."""
+    return f"{measure.text(measure.shown(difference))}{measure.words}"
+
+
+def _say_examples(result: Evidence) -> str:
+    """Which pairs are shown of labels that are numbers."""
+    return (
+        "Pairs shown: one half with the largest differences, the other half near the median difference"
+        f" ({_difference(Measure(result.scale, result.unit), result.median)})."
     )
 
 
@@ -207,9 +292,15 @@ def pair_blocks(result: Evidence) -> tuple[Table, ...]:
     blocks: dict[tuple[tuple[str, Any], ...], list[ExampleRows]] = {}
     for pair in result.pairs:
         blocks.setdefault(pair.context, []).append(pair)
+    measure = Measure(result.scale, result.unit)
+
+    def label_change(pair: ExampleRows) -> str:
+        by = measure.between(pair.labels) if measure.kind in ("number", "log") else ""
+        return f"{_change(result.label, pair.labels, measure)}{f' ({by}{measure.words})' if by else ''}"
+
     columns = [
         text_column("", lambda pair: Cell(_change(result.feature, pair.values), "strong"), may_wrap=True),
-        text_column("", lambda pair: Cell(_change(result.label, pair.labels), _tone(pair)), may_wrap=True),
+        text_column("", lambda pair: Cell(label_change(pair), _tone(pair)), may_wrap=True),
         text_column("", lambda pair: Cell(f"rows {', '.join(map(shown, pair.index))}", "muted"), may_wrap=True),
         number_column(
             "", lambda pair: Cell(f"{pair.weight:,} pairs" if pair.weight > 1 else "", "muted"), may_wrap=True
@@ -247,12 +338,12 @@ def _tone(pair: ExampleRows | Transition) -> Tone:
     return "good" if pair.changed else "plain"
 
 
-def _change(name: str, two: tuple[Any, ...]) -> str:
+def _change(name: str, two: tuple[Any, ...], measure: Measure = CLASSES) -> str:
     """Two values with an arrow if they differ, or an equals sign.
 
     Long values are cut so that different ones differ: at the end, in the middle, or as Python literals.
     """
-    a, b = (marked(value, 24) for value in two)
+    a, b = map(measure.label, two)
     if two[0] != two[1] and a == b:
         a, b = (shorten(shown(value), 24, "...") for value in two)
     if two[0] != two[1] and a == b:
@@ -266,21 +357,44 @@ def view_transitions(result: Transitions, most: int = 30) -> View:
         return View(no_partner(result.feature, result.given, result.same_as))
     sizes = sorted((transition.pairs for transition in result.counts), reverse=True)
     largest = [t for t in result.counts if t.pairs >= sizes[:most][-1]][:most]
+    measure = Measure(result.scale, result.unit)
+    transitions = counted(len(sizes), "transition")
+    what = f"{transitions} of {quoted(result.feature)} and {quoted(result.label)}"
+    if result.scale != "classes":
+        of = "geometric mean" if measure.kind == "log" else measure.mean
+        what = f"{transitions} of {quoted(result.feature)}, with the {of} of {quoted(result.label)} on either side,"
+    table = transition_table(
+        result.feature, result.label, largest, n_pairs=result.n_pairs, n_all=len(sizes), measure=measure
+    )
     return View(
-        f"{counted(len(sizes), 'transition')} of {quoted(result.feature)} and {quoted(result.label)} in"
-        f" {counted(result.n_pairs, 'pair')}.",
+        f"{what} in {counted(result.n_pairs, 'pair')}.",
         lines=(f"Pairs of {agreeing_on(result.given)}.",),
-        tables=(transition_table(result.feature, result.label, largest, n_pairs=result.n_pairs, n_all=len(sizes)),),
+        tables=(table,),
     )
 
 
-def transition_table(feature: str, label: str, transitions: Sequence[Transition], *, n_pairs: int, n_all: int) -> Table:
+def transition_table(
+    feature: str,
+    label: str,
+    transitions: Sequence[Transition],
+    *,
+    n_pairs: int,
+    n_all: int,
+    measure: Measure = CLASSES,
+) -> Table:
     """How values and labels change, and in how many pairs; of ``n_all`` transitions those given."""
+
+    def labels(transition: Transition) -> tuple[Any, ...]:
+        means = transition.labels
+        return means if measure.kind == "classes" else tuple(three_digits(mean, 5) for mean in means)
+
     columns = [
         text_column(shown(feature, LONG_NAME), lambda t: Cell(_change("", t.values), _tone(t)), may_wrap=True),
-        text_column(shown(label, LONG_NAME), lambda t: Cell(_change("", t.labels), _tone(t)), may_wrap=True),
+        text_column(shown(label, LONG_NAME), lambda t: Cell(_change("", labels(t)), _tone(t)), may_wrap=True),
         number_column("pairs", lambda t: Cell(number(t.pairs), _tone(t))),
         number_column("share", lambda t: Cell(percent(t.pairs / n_pairs), _tone(t))),
     ]
+    if measure.kind != "classes":
+        columns.insert(2, number_column("difference", lambda t: Cell(measure.between(t.labels), _tone(t))))
     n = len(transitions)
     return tabulate(transitions, columns, note=f"The {n} largest of {n_all:,} transitions." if n < n_all else "")

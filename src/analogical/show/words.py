@@ -207,6 +207,24 @@ class Measure(NamedTuple):
         """A difference of scores as it is shown: of logarithms in per cent."""
         return 100 * math.expm1(min(difference, 700.0)) if self.kind == "log" else difference
 
+    @property
+    def mean(self) -> str:
+        """What differs between two values: the mean label, or that of its logarithms, ranks or places."""
+        return {"log": "mean logarithm", "ranks": "mean rank", "ordered": "mean place"}.get(self.kind, "mean")
+
+    def label(self, value: Any) -> str:
+        """A label, or a mean of labels: numbers with up to six digits."""
+        if self.kind == "classes" or isinstance(value, bool) or not isinstance(value, int | float):
+            return marked(value, 24)
+        return three_digits(value, 6) if isinstance(value, float) else f"{value:,}"
+
+    def between(self, labels: Sequence[Any]) -> str:
+        """The second of two labels less the first one, with its sign; empty if they are no numbers."""
+        if not all(isinstance(label, int | float) for label in labels):
+            return ""
+        first, second = labels
+        return self.signed(100 * (second / first - 1) if self.kind == "log" else second - first)
+
     def text(self, size: float) -> str:
         """A size in this unit; a dash if it is NaN."""
         return three_digits(size) if self.kind in ("number", "ordered") else in_points(size)
@@ -221,14 +239,14 @@ class Measure(NamedTuple):
         return "-" if low != low else f"{self.text(low)} to {self.text(high)}"
 
 
-def three_digits(number: float) -> str:
-    """A number with three digits: 12,400, 3.14, 0.00012; a dash if it is NaN."""
+def three_digits(number: float, digits: int = 3) -> str:
+    """A number with three digits, or another number of them: 12,400, 3.14, 0.00012; a dash if it is NaN."""
     if number != number:
         return "-"
     if number == 0 or not 1e-4 <= abs(number) < 1e15:
-        return "0" if number == 0 else f"{number:.2e}"
-    rounded = float(f"{number:.3g}")
-    n_decimals = max(2 - math.floor(math.log10(abs(rounded))), 0)
+        return "0" if number == 0 else f"{number:.{digits - 1}e}"
+    rounded = float(f"{number:.{digits}g}")
+    n_decimals = max(digits - 1 - math.floor(math.log10(abs(rounded))), 0)
     text = f"{rounded:,.{n_decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
