@@ -18,7 +18,7 @@ from pair_peers import FAST, fast, interaction_information, likelihood_ratio, md
 from pair_samples import Setting, all_settings, draw
 
 from analogical import interactions
-from analogical.estimate.interactions import SquareSums, sum_squares
+from analogical.estimate.interactions import Cells, SquareSums, sum_squares
 from analogical.estimate.tests import adjust_for_features
 
 HERE = Path(__file__).parent
@@ -136,9 +136,9 @@ def discoveries() -> list[dict]:
 
 def sums_of_pairs(tables: np.ndarray, n_contexts: int) -> list[SquareSums]:
     """The sums of several pairs, which have so many contexts each."""
-    _, n_first, n_second, n_labels = tables.shape
+    _, n_first, n_second, _ = tables.shape
     pairs = np.split(tables, len(tables) // n_contexts)
-    return [sum_squares([contexts], n_first * n_second, n_labels) for contexts in pairs]
+    return [sum_squares([Cells.of_classes(contexts)], n_first * n_second) for contexts in pairs]
 
 
 def _genotypes(maf: float) -> np.ndarray:

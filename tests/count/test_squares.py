@@ -26,7 +26,7 @@ def counted(rows, labels, i, j, equal=None, weights=None):
     equal = [f for f in range(table.n_features) if f not in (i, j)] if equal is None else equal
     contexts = RowContexts.by(table, equal)
     squares = broken = 0
-    for tables in pair_tables(table, contexts, i, j):
+    for tables, *_ in pair_tables(table, contexts, i, j):
         found, bad = count_squares(tables)
         squares, broken = squares + sum(found.tolist()), broken + sum(bad.tolist())
     return squares, broken
@@ -84,7 +84,7 @@ def test_small_tables_hold_the_rows_of_contexts_that_may_have_squares(monkeypatc
     ]
     monkeypatch.setattr(module, "MAX_CELLS", at_once)
     found = []
-    for tables in pair_tables(table, contexts, 0, 1):
+    for tables, *_ in pair_tables(table, contexts, 0, 1):
         assert tables.shape[3] == n_labels or n_labels == 20
         found += [without_empty_places(counts) for counts in tables]
     assert sorted(found) == sorted(map(without_empty_places, expected))
@@ -100,7 +100,7 @@ def without_empty_places(counts):
 def test_few_contexts_have_tables_of_all_values():
     rows, labels, weights = many_rows()
     table = coded(rows, labels, weights)
-    (tables,) = pair_tables(table, RowContexts.by(table, [2]), 0, 1)
+    ((tables, *_),) = pair_tables(table, RowContexts.by(table, [2]), 0, 1)
     assert tables.shape == (3, 3, 4, 3)
     assert tables.sum() == weights.sum()
 

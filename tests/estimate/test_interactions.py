@@ -11,6 +11,7 @@ from naive import naive_interaction_effect
 from analogical.count.given import RowContexts
 from analogical.count.squares import pair_tables
 from analogical.estimate.interactions import (
+    Cells,
     SquareSums,
     _test_sums,
     interaction_projection,
@@ -25,8 +26,8 @@ from analogical.estimate.sizes import t_quantile
 
 def sums_of(*parts):
     """The sums of one pair from tables of contexts, which come in some parts."""
-    n_first, n_second, n_labels = np.shape(parts[0])[1:]
-    return sum_squares(map(np.asarray, parts), n_first * n_second, n_labels)
+    n_first, n_second = np.shape(parts[0])[1:3]
+    return sum_squares((Cells.of_classes(np.asarray(part)) for part in parts), n_first * n_second)
 
 
 def sums_of_pairs(tables, n_contexts):
@@ -130,7 +131,8 @@ def test_the_statistic_is_the_sum_over_different_rows_and_its_mean_is_0():
     for outcome in product((0, 1), repeat=len(cell_of)):
         ones = np.bincount(cell_of, outcome, minlength=4).reshape(1, 2, 2)
         e = np.eye(2)[list(outcome)]
-        found = _test_sums(n.astype(float), np.stack([1 - ones / n, ones / n], axis=-1), np.ones((1, 2), bool))
+        cells = Cells.of_classes(np.stack([n - ones, ones], axis=-1))
+        found = _test_sums(n.astype(float), cells.means, cells.spread, 2)
         if ones.sum() > 1 and (n.sum() - ones.sum()) > 1:  # otherwise a single row would decide
             assert found[0] == pytest.approx((a * (e @ e.T)).sum(), abs=1e-9)
         chance = np.prod(np.where(outcome, shares[cell_of], 1 - shares[cell_of]))
@@ -140,8 +142,8 @@ def test_the_statistic_is_the_sum_over_different_rows_and_its_mean_is_0():
 
 def test_mean_and_variance_are_those_of_additive_shares_enlarged_for_the_parameters_of_the_fit():
     # Eight rows, three parameters of the additive fit: shares of 1/2 fit, so covariances are 8 / 5 times theirs.
-    n, shares = np.full((1, 2, 2), 2.0), np.full((1, 2, 2, 2), 0.5)
-    _, mean, variance = _test_sums(n, shares, np.ones((1, 2), bool))
+    n = np.full((1, 2, 2), 2.0)
+    _, mean, variance = _test_sums(n, np.full((1, 2, 2, 2), 0.5), np.full((1, 2, 2), 0.5), 2)
     projection = interaction_projection(n)[0]
     assert mean == pytest.approx(np.trace(projection) * 0.5 * 8 / 5)
     twice = projection**2 + np.diag(np.diag(projection) ** 2)  # n / (n - 1) = 2 within cells
@@ -221,7 +223,8 @@ def test_places_for_the_values_of_each_context_change_nothing(n_labels):
         table[rng.permutation(6)[:3]] = 0
         table[:, rng.permutation(7)[: k // 2]] = 0
         table[..., 5:11] = 0
-    found = sum_squares((in_places(table, (4 + k % 2, 7)) for k, table in enumerate(tables)), 42, n_labels)
+    placed = (Cells.of_classes(in_places(table, (4 + k % 2, 7))) for k, table in enumerate(tables))
+    found = sum_squares(placed, 42)
     whole = sums_of(tables)
     assert found.null_variance > 0
     assert numbers_of(found) == pytest.approx(numbers_of(whole), rel=1e-9)
@@ -236,7 +239,7 @@ def test_of_many_labels_those_outside_a_context_change_nothing(n_labels):
     labels[(rows[:, 1] == 2) | (rows[:, 2] % 5 == 4)] = 3  # small cells and whole contexts that have a single one
     table = coded(rows, labels, rng.integers(1, 4, size=900))
     cells = RowContexts.by(table, [2])
-    shapes = {tables.shape[3] for tables in pair_tables(table, cells, 0, 1)}
+    shapes = {tables.shape[3] for tables, *_ in pair_tables(table, cells, 0, 1)}
     assert min(shapes) == 1
     assert max(shapes) < n_labels
     (found,) = sum_pairs(table, [(0, 1)], [[2]])
@@ -370,7 +373,143 @@ def test_beyond_512_cells_only_the_effect_is_known(n_values):
     assert [math.isnan(x) for x in (*found.interval(0.95), found.p_value())] == [not is_known] * 3
 
 
+# ---------------------------------------------------------------- numbers
+
+
+def number_rows(seed, n_rows=60):
+    """Two features and a context, with weights, and a number with few values that differs between their cells."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, [3, 4, 3], size=(n_rows, 3))
+    return rows, (rows[:, 0] * rows[:, 1] + rng.integers(0, 4, n_rows)) % 7, rng.integers(1, 3, size=n_rows)
+
+
+def sums_of_numbers(rows, labels, weights, numbers, given=(2,)):
+    return sum_pairs(coded(rows, labels, weights), [(0, 1)], [list(given)], np.asarray(numbers, float))[0]
+
+
+def naive_number_effect(rows, numbers, i, j):
+    """Mean over all squares of repeated cells of (m_a - m_b - m_c + m_d)^2 / 4, less the variance of the means."""
+    total, n_squares = 0.0, 0
+    for context in {row[2] for row in rows}:
+        cells = {}
+        for row, number in zip(rows, numbers, strict=True):
+            if row[2] == context:
+                cells.setdefault((row[i], row[j]), []).append(number)
+        cells = {cell: np.array(held) for cell, held in cells.items() if len(held) > 1}
+        for u, w in product(range(4), repeat=2):
+            for v, x in product(range(4), repeat=2):
+                four = [(u, v), (w, v), (u, x), (w, x)]
+                if u < w and v < x and all(cell in cells for cell in four):
+                    times = math.prod(len(cells[cell]) for cell in four)
+                    a, b, c, d = (cells[cell].mean() for cell in four)
+                    noise = sum(cells[cell].var(ddof=1) / len(cells[cell]) for cell in four)
+                    total, n_squares = total + times * ((a - b - c + d) ** 2 - noise) / 4, n_squares + times
+    return total / n_squares, n_squares
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_effect_of_numbers_is_that_of_the_definition(seed):
+    rows, labels, weights = number_rows(seed)
+    numbers = np.array([-3.0, 0.5, 1, 4, 10, 11, 20])
+    every = np.repeat(rows, weights, axis=0).tolist()
+    effect, n_squares = naive_number_effect(every, numbers[np.repeat(labels, weights)], 0, 1)
+    for given in ((2,), (2, 2)):
+        found = sums_of_numbers(rows, labels, weights, numbers, given)
+        assert found.effect_squares == n_squares
+        assert found.broken == 0
+        assert found.effect() * np.ptp(numbers) ** 2 == pytest.approx(effect, rel=1e-9)
+    turned = sums_of_numbers(rows[:, [1, 0, 2]], labels, weights, numbers)
+    assert numbers_of(turned) == pytest.approx(numbers_of(found), rel=1e-9)
+
+
+def test_sums_of_numbers_do_not_depend_on_unit_or_on_the_number_of_tables(monkeypatch):
+    rows, labels, weights = number_rows(1, 300)
+    numbers = np.array([0.0, 1, 2, 3, 5, 8, 13])
+    whole = sums_of_numbers(rows, labels, weights, numbers)
+    assert 0 < whole.p_value() < 1
+    assert numbers_of(sums_of_numbers(rows, labels, weights, 1e6 - 20 * numbers)) == pytest.approx(numbers_of(whole))
+    monkeypatch.setattr("analogical.count.squares.MAX_CELLS", 20)
+    rows[:, 2] = rows[:, 2] * 100 + np.arange(300) % 3  # many contexts, so that tables have places of their own
+    few = sums_of_numbers(rows, labels, weights, numbers)
+    monkeypatch.undo()
+    assert numbers_of(few) == pytest.approx(numbers_of(sums_of_numbers(rows, labels, weights, numbers)))
+
+
+@pytest.mark.parametrize("values", [(0, 1), (-3, 7)])
+def test_two_numbers_are_two_classes(values):
+    rows, labels, weights = number_rows(2)
+    labels = labels % 2
+    (classes,) = sum_pairs(coded(rows, labels, weights), [(0, 1)], [[2]])
+    assert sums_of_numbers(rows, labels, weights, values) == classes
+
+
+def test_the_sums_of_numbers_are_those_of_two_classes_up_to_the_variances_of_the_test():
+    """A third number that does not occur changes the variances only: those of cells replace those of fitted shares."""
+    rows, labels, weights = number_rows(3)
+    (classes,) = sum_pairs(coded(rows, labels % 2, weights), [(0, 1)], [[2]])
+    found = sum_pairs(coded(rows, labels % 2, weights, n_labels=3), [(0, 1)], [[2]], np.array([0, 1, 0.5]))[0]
+    same = [name for name in vars(found) if name not in ("broken", "labels", "products", "products_root")]
+    same = [name for name in same if not name.startswith(("statistic", "null"))]
+    assert len(same) == 7
+    for name in same:
+        assert getattr(found, name) == pytest.approx(getattr(classes, name), rel=1e-9)
+
+
+def test_the_statistic_and_the_variances_of_numbers_are_those_of_the_definition():
+    rng = np.random.default_rng(5)
+    sizes = [3, 2, 4, 2]
+    cell_of = np.repeat(np.arange(4), sizes)
+    y = rng.normal(size=len(cell_of))
+    numbers = np.sort(y)
+    rows = np.stack([cell_of // 2, cell_of % 2, 0 * cell_of], axis=1)
+    found = sums_of_numbers(rows, np.argsort(np.argsort(y)), None, numbers)
+    scaled, n = (y - y.min()) / np.ptp(y), np.array(sizes, float)
+    projection = interaction_projection(n.reshape(1, 2, 2))[0]
+    a = projection[cell_of][:, cell_of] / np.sqrt(n[cell_of][:, None] * n[cell_of])
+    own = np.array([projection[c, c] / (sizes[c] - 1) for c in cell_of])
+    a = np.where(cell_of[:, None] == cell_of, own[:, None], a)
+    np.fill_diagonal(a, 0)
+    assert found.statistic == pytest.approx(2 * scaled @ a @ scaled)
+    design = np.stack([np.ones(len(y)), rows[:, 0], rows[:, 1]], axis=1)
+    left = scaled - design @ np.linalg.lstsq(design, scaled, rcond=None)[0]
+    squares = np.bincount(cell_of, left**2) / n  # about the additive fit
+    smooth = 2 * (n * squares + 0.5 * (n @ squares) / n.sum()) / (n + 0.5)
+    smooth /= 1 - (1 - np.diag(projection)) / n
+    assert found.null_mean == pytest.approx(np.diag(projection) @ smooth)
+    twice = projection**2 + np.diag(np.diag(projection) ** 2 / (n - 1))
+    assert found.null_variance == pytest.approx(2 * smooth @ twice @ smooth)
+    within = np.array([scaled[cell_of == c].var() for c in range(4)])
+    spread = 2 * (n * within + 0.5 * (n @ within) / n.sum()) / (n + 0.5) / (n - 1)
+    matrix = square_matrix(n.reshape(1, 2, 2))[0]
+    slope = matrix @ np.array([scaled[cell_of == c].mean() for c in range(4)])
+    assert found.labels == pytest.approx(2 * (spread * slope**2).sum() / 16)
+    assert found.products == pytest.approx(2 * (spread @ matrix**2 @ spread) / 64)
+
+
 # ---------------------------------------------------------------- do they hold their promise: a small simulation
+
+
+@pytest.mark.parametrize("noise", ["normal", "lognormal", "unequal"])
+def test_p_values_and_intervals_of_numbers_hold_their_promise(noise):
+    rng = np.random.default_rng(4)
+    p, covered, found = [], [], []
+    for _ in range(400):
+        rows = rng.integers(0, [2, 3, 2], size=(240, 3))
+        error = rng.lognormal(size=240) if noise == "lognormal" else rng.normal(size=240)
+        error *= 1 + 2 * ((rows[:, 0] > 0) & (rows[:, 1] > 0)) if noise == "unequal" else 1
+        for size in (0, 1.5):
+            y = rows[:, 0] - 2 * rows[:, 1] + error + size * ((rows[:, 0] > 0) ^ (rows[:, 1] > 0))
+            numbers, labels = np.unique(y, return_inverse=True)
+            sums = sums_of_numbers(rows, labels, None, numbers)
+            if size:
+                low, high = (np.ptp(numbers) ** 2 * end for end in sums.interval(0.95))
+                covered.append(low <= 2 / 3 * (2 * size) ** 2 / 4 <= high)  # of three pairs of values, one adds up
+                found.append(sums.p_value() <= 0.05)
+            else:
+                p.append(sums.p_value())
+    assert np.mean(np.array(p) <= 0.05) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 400)
+    assert np.mean(covered) >= 0.9
+    assert np.mean(found) > 0.8
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,7 @@ KINDS = {
     "words": """
         columns.frames: FAR_DATES
         outside.encoding: CHANGED
+        show.interactions: MEANS
         show.notes: DOUBTS NOTES
         show.relevance: MIXED NOT_ADJUSTED NOT_CAUSES PAPER_STATUSES ROW_NAMES STATUSES
         show.selection: REASONS

@@ -17,6 +17,7 @@ from saying import all_said
 import analogical.questions.interactions as module
 from analogical import InputError, interactions, load_table
 from analogical.show.views import view_of
+from analogical.show.words import three_digits
 
 UNIVERSE = list(product((0, 1), repeat=4))
 
@@ -687,3 +688,113 @@ def test_a_view_shows_so_many_pairs_and_names_the_rest():
     assert len(view_of(found).tables[0].rows) == 20
     said = " ".join(view_of(found).explanation)
     assert "p is adjusted for 28 pairs. Intervals are not adjusted: one may exclude 0" in said
+
+
+# ---------------------------------------------------------------- labels that are numbers
+
+
+def houses(n_rows=1200, seed=0):
+    """Simulated prices: a garden is worth 60,000 in Kiel and nothing elsewhere."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "area": np.round(rng.gamma(9, 9, n_rows)),
+            "rooms": rng.integers(1, 6, n_rows),
+            "city": rng.choice(["Ulm", "Bonn", "Kiel"], n_rows),
+            "garden": rng.choice(["yes", "no"], n_rows),
+        }
+    )
+    worth = 60_000 * ((frame.garden == "yes") & (frame.city == "Kiel"))
+    price = 2000 * frame.area + 8000 * frame.rooms + 40_000 * (frame.city == "Bonn") + worth
+    return frame, (price + rng.lognormal(10, 0.6, n_rows)).round(-2).rename("price")
+
+
+@pytest.mark.parametrize("given", ["auto", "all", []])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_numbers_0_and_1_act_as_two_classes(given, weighted):
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 3, (400, 4))
+    y = (rng.random(400) < np.where(X[:, 0] == X[:, 1], 0.7, 0.2)).astype(int)
+    options = {"given": given, "weights": rng.integers(1, 3, 400) if weighted else None}
+    classes, numbers = interactions(X, y, **options), interactions(X, y, scale="number", **options)
+    for name in ("first", "second", "status", "squares", "effect_squares", "given", "deciding"):
+        assert getattr(numbers, name) == getattr(classes, name)
+    for name in ("effect", "effect_low", "effect_high", "p_value", "p_adjusted", "effective_squares"):
+        assert getattr(numbers, name) == pytest.approx(getattr(classes, name), rel=1e-9, nan_ok=True)
+    assert np.isnan(numbers.index).all()
+    assert set(numbers.broken) == {None}
+    assert numbers["x0", "x1"].means == pytest.approx(classes["x0", "x1"].shares(1), nan_ok=True)
+    tens = interactions(X, 10 * y, scale="number", **options)
+    assert tens.effect == pytest.approx(100 * numbers.effect, nan_ok=True)
+    assert tens.status == numbers.status
+
+
+def test_a_garden_is_worth_something_in_one_city():
+    frame, price = houses()
+    found = interactions(frame, price)
+    assert found.status.count("effect") == 1
+    assert found.ranking()[0] == ("city", "garden")
+    pair = found["garden", "city"]
+    truth = 60_000 * math.sqrt(2 / 3)  # of three pairs of cities one does not differ
+    assert 2 * math.sqrt(pair["effect_low"]) < truth < 2 * math.sqrt(pair["effect_high"])
+    said = frame.assign(price=price).groupby(["city", "garden"]).price.agg(["size", "mean"])
+    table = pair.to_frame()
+    assert list(table.columns) == ["first_value", "second_value", "rows", "mean"]
+    for _, row in table.iterrows():
+        assert said.loc[(row.first_value, row.second_value)].tolist() == pytest.approx([row["rows"], row["mean"]])
+    with pytest.raises(InputError, match="The label 'price' is compared as a number and has no shares; see means"):
+        pair.shares(1)
+    assert len(pair.examples) == 4
+    for square in pair.examples:
+        (u, v), (w, _), (_, x), _ = square.values
+        assert square.values == ((u, v), (w, v), (u, x), (w, x))
+        assert "Kiel" in (u, w)
+        agree = frame.loc[list(square.rows)]
+        assert agree.rooms.nunique() == 1
+        assert price[list(square.rows)].tolist() == list(square.labels)
+
+
+def test_text_and_figures_of_numbers_are_in_their_unit():
+    frame, price = houses()
+    found = interactions(frame, price)
+    text = all_said(found)
+    assert f"city garden {three_digits(2 * math.sqrt(np.nanmax(found.effect)))} " in text
+    assert "size: by how much the difference in the mean of 'price' between two values of one feature differs" in text
+    assert "index" not in text
+    pair = found["city", "garden"]
+    lines = repr(pair).splitlines()
+    assert lines[0].startswith("'city' and 'garden': the effect of one on 'price' differs by ")
+    assert max(map(len, lines)) <= 80
+    n, mean = pair.counts[0, 0, 0], pair.means[0, 0]
+    assert f"{round(mean, -2):,.0f} of {n}" in repr(pair)
+    assert "rows near the means, " in repr(pair)
+    ax = pair.plot()
+    assert ax.get_title(loc="left") == "Mean of 'price'"
+    assert f"{round(mean, -2):,.0f}\n{n} rows" in [text.get_text() for text in ax.texts]
+    assert found.plot().get_xlim()[1] < 2.1 * 2 * math.sqrt(np.nanmax(found.effect))
+    many = repr(interactions(frame, price, scale="log")["city", "garden"])
+    assert "geometric mean of 'price'" in many
+    assert " % with the" in many
+    assert "mean rank of 'price'" in repr(interactions(frame, price, scale="ranks")["city", "garden"])
+
+
+def test_of_many_pairs_those_are_tested_that_explain_what_is_left_of_a_number():
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 2, size=(1000, 102))
+    for unit in (1e-4, 1e4):
+        y = unit * (2 * X[:, 7] + (X[:, 5] ^ X[:, 30]) + rng.normal(size=1000))
+        found = interactions(X, y)
+        assert len(found) < found.n_possible
+        assert found.ranking()[0] == ("x5", "x30")
+
+
+def test_classes_in_order_have_mean_places():
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 2, size=(300, 2))
+    place = X[:, 0] * X[:, 1] + rng.integers(0, 2, 300)
+    found = interactions(X, np.array(["low", "medium", "high"])[place], ordered=["low", "medium", "high"])["x0", "x1"]
+    means = [[place[((u, v) == X).all(axis=1)].mean() for v in (0, 1)] for u in (0, 1)]
+    assert found.means == pytest.approx(np.array(means))
+    assert 0.8 < 2 * math.sqrt(found["effect"]) < 1.2
+    assert "differs by" in repr(found)
+    assert "steps with the other" in " ".join(repr(found).split())

@@ -226,7 +226,7 @@ def test_shares_of_a_card_are_counts_of_rows():
         if squares.counts[u, v].sum()
     }
     assert cells == expected
-    assert table.title == "Share of yes over all rows"
+    assert table.title == "Share of 'yes' over all rows"
 
 
 def test_the_content_is_a_list_of_views(result):

@@ -40,7 +40,7 @@ def test_ranges_are_cut_after_a_whole_word():
 
 def test_unknown_numbers_are_dashes():
     assert (
-        words.point_interval(math.nan, math.nan)
+        words.Measure().interval(math.nan, math.nan)
         == words.in_points(math.nan)
         == words.three_decimals(math.nan)
         == words.p_value(math.nan)
@@ -49,7 +49,7 @@ def test_unknown_numbers_are_dashes():
 
 
 def test_numbers_have_the_decimals_that_they_are_worth():
-    assert words.point_interval(0.0, 9.96) == "0 to 10"
+    assert words.Measure().interval(0.0, 9.96) == "0 to 10"
     assert [words.in_points(size) for size in (49.2, 9.94, 2.0, 0.04, -0.04, -3.14)] == [
         "49",
         "9.9",

@@ -15,7 +15,7 @@ So sums over all pairs of values are matrix products: f_v f_v' summed over v < v
 import math
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,10 +34,21 @@ EXACT = math.isqrt(EXACT_PAIRS)
 """Most rows of a context for which sums of products of two, and of four, counts are exact in float64."""
 
 
-def pair_tables(rows: CodedRows, contexts: RowContexts, i: int, j: int) -> Iterator[Ints]:
+class PairTable(NamedTuple):
+    """Rows counted by context, value of i, value of j and label."""
+
+    counts: Ints
+    """Shape (contexts, values of i, values of j, labels)."""
+    rows: Positions | slice
+    """The rows that are counted."""
+    places: Positions
+    """Where each of them is counted, in the flattened table."""
+
+
+def pair_tables(rows: CodedRows, contexts: RowContexts, i: int, j: int) -> Iterator[PairTable]:
     """Counts of rows by context, value of i, value of j and label, for all contexts that may have squares.
 
-    Each array has shape (contexts, values of i, values of j, labels). It has a place for every value and label if there
+    A table has a place for every value and label if there
     are fewer places than rows. Otherwise contexts with a single value of i or of j, which have no squares, are left
     out, and the tables of the others have places for their own values only (and, of more than ``FEW_LABELS`` labels,
     for their own labels), the tables of one shape together. Shapes are rounded up, so places may be empty;
@@ -52,11 +63,12 @@ def pair_tables(rows: CodedRows, contexts: RowContexts, i: int, j: int) -> Itera
     groups, n_groups = contexts.of_row.astype(np.intp, copy=False), len(contexts)
     columns, weights = (rows.codes[:, i], rows.codes[:, j], rows.labels), rows.weights
     if n_groups * math.prod(n_values) <= len(groups):
-        yield _counted((groups, *columns), weights, (n_groups, *n_values))
+        yield _counted((groups, *columns), weights, (n_groups, *n_values), slice(None))
         return
     is_large = (np.bincount(groups, minlength=n_groups) >= 4)[groups]  # a square has four rows
-    groups, columns = groups[is_large], (columns[0][is_large], columns[1][is_large], columns[2][is_large])
-    weights = None if weights is None else weights[is_large]
+    chosen = np.flatnonzero(is_large)
+    groups, columns = groups[chosen], (columns[0][chosen], columns[1][chosen], columns[2][chosen])
+    weights = None if weights is None else weights[chosen]
     placed: list[tuple[Codes | Positions, Ints]] = [
         _places(groups, n_groups, column, n) for column, n in zip(columns[:2], n_values[:2], strict=True)
     ]
@@ -85,13 +97,16 @@ def pair_tables(rows: CodedRows, contexts: RowContexts, i: int, j: int) -> Itera
             first, last = np.searchsorted(number, (begin, end)).tolist()
             own = order[first:last]
             keys = number[first:last] - begin, *(places[own] for places, _ in placed)
-            yield _counted(keys, None if weights is None else weights[own], (end - begin, *shape))
+            yield _counted(keys, None if weights is None else weights[own], (end - begin, *shape), chosen[own])
 
 
-def _counted(keys: tuple[Codes | Positions, ...], weights: Ints | None, shape: tuple[int, ...]) -> Ints:
+def _counted(
+    keys: tuple[Codes | Positions, ...], weights: Ints | None, shape: tuple[int, ...], rows: Positions | slice
+) -> PairTable:
     """Counts of rows by context and by the places of their two values and of their label."""
-    sizes = np.bincount(np.ravel_multi_index(keys, shape), weights, minlength=math.prod(shape))
-    return sizes.astype(np.int64).reshape(shape)  # sums of weights are below 2**53
+    places = np.ravel_multi_index(keys, shape)
+    sizes = np.bincount(places, weights, minlength=math.prod(shape))
+    return PairTable(sizes.astype(np.int64).reshape(shape), rows, places)  # sums of weights are below 2**53
 
 
 def _places(groups: Positions, n_groups: int, values: Codes, n_values: int) -> tuple[Positions, Ints]:

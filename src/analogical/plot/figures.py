@@ -26,7 +26,7 @@ from analogical.plot.canvas import (
     short_names,
 )
 from analogical.show.interactions import share_grid
-from analogical.show.relevance import Sizes, has_direction, interaction_sizes, sizes_of
+from analogical.show.relevance import Sizes, has_direction, interaction_sizes, measure_of, sizes_of
 from analogical.show.selection import REASONS, selection_steps
 from analogical.show.words import Measure, counted, in_points, marked, p_words, shorten, shown, signed
 
@@ -72,7 +72,8 @@ def _draw_sizes(result: "Relevance | Interactions", ax: "Axes | None", sizes: di
     widest = max((one.high for one in sizes.values() if one.high == one.high), default=0.0)
     # At least 10 points, so that noise does not fill the figure; at most twice the largest size, so that a wide
     # interval does not make all bars tiny.
-    right = 1.03 * min(max(widest, 10.0), max(2.0 * largest, 10.0))
+    least = 10.0 if result.settings.scale == "classes" else 0.0
+    right = 1.03 * min(max(widest, least), max(2.0 * largest, least)) or 1.0
     legend, n_more = _significance_keys(is_effect), len(result) - len(sizes)
     with axes_with_rows(ax, legend=legend, n_more=n_more, **texts) as ax:
         lengths = np.nan_to_num([one.size for one in sizes.values()])
@@ -85,6 +86,7 @@ def _draw_sizes(result: "Relevance | Interactions", ax: "Axes | None", sizes: di
             ends = [end for end in (low, high) if end <= right]
             ax.plot(ends, [row] * len(ends), "|", color=colour, markersize=5, markeredgewidth=1.1, zorder=3)
         ax.set_xlim(0, right)
+        ax.xaxis.set_major_formatter("{x:,.10g}")
     return ax
 
 
@@ -212,6 +214,8 @@ def _determined_by(finding: dict[str, Any]) -> str:
 def plot_interactions(result: "Interactions", ax: "Axes | None", *, top: int) -> "Axes":
     """The size of each interaction with its interval, best first."""
     order = result.order()[: check_whole("top", top, low=1, high=MAX_DRAWN_ROWS)].tolist()
+    words, are_classes = measure_of(result.settings).words, result.settings.scale == "classes"
+    unit = ", in percentage points (200 for an exclusive or)" if are_classes else f", in{words}" if words else ""
     firsts, seconds = (short_names([names[k] for k in order], 12) for names in (result.first, result.second))
     return _draw_sizes(
         result,
@@ -219,8 +223,8 @@ def plot_interactions(result: "Interactions", ax: "Axes | None", *, top: int) ->
         {k: interaction_sizes(result, k) for k in order},
         names=[f"{first} × {second}" for first, second in zip(firsts, seconds, strict=True)],
         title=f"Interactions for {short_name(result.label)}",
-        x_label="how much the effect of one feature differs with the other, in percentage points (200 for an exclusive"
-        f" or), with {100 * result.settings.confidence:g} % interval",
+        x_label=f"how much the effect of one feature differs with the other{unit},"
+        f" with {100 * result.settings.confidence:g} % interval",
         beside=[_beside(result, k) for k in order],
     )
 
@@ -236,20 +240,21 @@ def _beside(result: "Interactions", k: int) -> str:
 
 
 def plot_interaction(result: "Interaction", ax: "Axes | None", *, label: Any) -> "Axes":
-    """Label shares by the values of two features, as in the printed table."""
+    """Label shares or means by the values of two features, as in the printed table."""
     grid = share_grid(result, label=label, most=12)
-    shares = grid.with_label / np.where(grid.rows > 0, grid.rows, np.nan)
+    shades = grid.shades()
     across, down = (short_names(values, 14) for values in (grid.across_values, grid.down_values))
     with plain_text():
         ax = new_axes(1.9 + 0.95 * len(across), 1.5 + 0.62 * len(down)) if ax is None else ax
         from matplotlib.colors import LinearSegmentedColormap
 
-        shades = LinearSegmentedColormap.from_list("analogical", ["#f4f6f8", COLOURS.effect])
-        ax.imshow(np.ma.masked_invalid(shares), cmap=shades, vmin=0, vmax=1, aspect="auto")
-        for (y, x), share in np.ndenumerate(shares):
+        colours = LinearSegmentedColormap.from_list("analogical", ["#f4f6f8", COLOURS.effect])
+        ax.imshow(np.ma.masked_invalid(shades), cmap=colours, vmin=0, vmax=1, aspect="auto")
+        for (y, x), shade in np.ndenumerate(shades):
             n = int(grid.rows[y, x])
-            text = f"{100 * share:.0f} %\n{counted(n, 'row')}" if n else "no rows"
-            ax.text(x, y, text, ha="center", va="center", fontsize=8, color="white" if share > 0.6 else COLOURS.ink)
+            cell = f"{100 * shade:.0f} %" if grid.label is not None and n else grid.text(y, x) if n else ""
+            text = f"{cell}\n{counted(n, 'row')}" if n else "no rows"
+            ax.text(x, y, text, ha="center", va="center", fontsize=8, color="white" if shade > 0.6 else COLOURS.ink)
         turned: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
         is_long = max(map(len, across)) > 7
         ax.set_xticks(range(len(across)), across, fontsize=8.5, color=COLOURS.ink, **(turned if is_long else {}))
@@ -261,7 +266,8 @@ def plot_interaction(result: "Interaction", ax: "Axes | None", *, label: Any) ->
         ax.spines[:].set_visible(False)
         ax.set_xlabel(short_name(grid.across, 30), fontsize=9, color=COLOURS.muted)
         ax.set_ylabel(short_name(grid.down, 30), fontsize=9, color=COLOURS.muted)
-        set_title(ax, f"Share of {short_name(result.label, 20)} = {short_name(grid.label, 20)}")
+        of_class = f"Share of {short_name(result.label, 20)} = {short_name(grid.label, 20)}"
+        set_title(ax, of_class if grid.label is not None else f"{grid.what[0].upper()}{grid.what[1:]}")
     return ax
 
 

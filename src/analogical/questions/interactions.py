@@ -1,4 +1,4 @@
-"""Which features act together: the share of broken squares and the interaction effect of two features, and its rows."""
+"""Which features act together: the interaction effect of two features, the share of broken squares, and rows."""
 
 import math
 from collections.abc import Sequence
@@ -16,16 +16,24 @@ from analogical.columns.columns import plain
 from analogical.columns.encode import EncodedTable
 from analogical.columns.roles import Names, as_list
 from analogical.columns.rules import ColumnOptions
-from analogical.count.groups import count_cells
+from analogical.count.groups import count_cells, evenly
 from analogical.count.listing import find_squares
 from analogical.count.threads import n_threads_for
 from analogical.errors import InputError
-from analogical.estimate.interactions import SquareSums, noise_index, rank_pairs, sum_pairs
-from analogical.estimate.status import Status, decide_status, largest_negligible
+from analogical.estimate.interactions import (
+    SquareSums,
+    clearest_squares,
+    mean_numbers,
+    noise_index,
+    rank_pairs,
+    sum_pairs,
+)
+from analogical.estimate.status import Status, decide_status
 from analogical.estimate.tests import adjust_for_features
 from analogical.explain import GivenColumns
 from analogical.questions.evidence import ExampleRows, name_examples
 from analogical.questions.relevance import DEFAULT_CONFIDENCE, Settings, settings_of
+from analogical.search import SCREENED_ROWS, screen_pairs
 from analogical.study import Asked, Given, Study, check_given, study_of
 
 if TYPE_CHECKING:
@@ -40,12 +48,12 @@ TIED = 0.08
 """A given feature that explains at least this share of the entropy of one of the two is always held fixed. Without this
 limit 44 of 210 pairs of mushroom's features, nearly all tied to its odor, were significant."""
 MAX_EXAMPLES = 4
-"""Broken squares that are shown of a pair."""
+"""Squares that are shown of a pair."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Interaction(Result):
-    """Two features together: label shares by their values, and rows that show the interaction.
+    """Two features together: label shares, or means, by their values, and rows that show the interaction.
 
     ``pair["effect"]``, and so on, are the numbers of the pair as in :class:`analogical.Interactions`.
 
@@ -57,49 +65,64 @@ class Interaction(Result):
     (1.0, [[0.0, 1.0], [1.0, 0.0]], (0, 2, 1, 3))
     """
 
-    COLUMNS = ("first_value", "second_value", "label", "rows", "share")
-
     first: str
     second: str
     label: str
     first_values: tuple[Any, ...]
     second_values: tuple[Any, ...]
     classes: tuple[Any, ...]
+    """The values of the label; none if it is a number."""
     counts: Ints
-    """Rows of the whole table, of shape (first values, second values, classes); :meth:`shares` divides them."""
+    """Rows of the whole table, of shape (first values, second values, classes); :meth:`shares` divides them. A label
+    that is a number has a single place."""
+    means: Floats | None
+    """Mean of a label that is a number by the values of both features, NaN where there is no row: of the mean logarithm
+    its number, of classes in order their mean place, from 0."""
     numbers: dict[str, Any]
     """The entry of the pair: status, effect, interval, p-value, squares, given features, and so on."""
     examples: tuple[ExampleRows, ...]
-    """Up to four broken squares, in turn from each context, the most frequent first. Their rows have the values (u, v),
+    """Up to four broken squares, in turn from each context, the most frequent first. Of a number, those of the values
+    with the clearest difference of differences, of each context rows near the means. The rows have the values (u, v),
     (u', v), (u, v'), (u', v') of the two features and agree on the given features."""
+    settings: Settings
     notes: tuple[Note, ...] = ()
-    backend: str | None = None
+
+    @property
+    def backend(self) -> str | None:  # type: ignore[override]
+        """Name of the dataframe library that the table came in."""
+        return self.settings.backend
 
     def __len__(self) -> int:
         return self.counts.size
+
+    def columns(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of the columns of ``to_frame``: a label that is a number has a mean, others a share for each class."""
+        return "first_value", "second_value", *(("label", "rows", "share") if self.means is None else ("rows", "mean"))
 
     def __getitem__(self, name: str) -> Any:
         return list(self.numbers.values())[entry_at(name, self.numbers, "number")]
 
     def shares(self, label: Any) -> Any:
         """Shares of a label by the values of both features, as an array; NaN where there is no row."""
+        if self.means is not None:
+            raise InputError(f"The label {self.label!r} is compared as a number and has no shares; see means.")
         rows = self.counts.sum(axis=2)
         held = self.counts[:, :, entry_at(label, self.classes, "class")]
         return np.where(rows > 0, held / np.maximum(rows, 1), np.nan)
 
     def records(self) -> list[dict[str, Any]]:
-        """One dictionary for each combination of values and label: its rows, and their share of the combination."""
-        rows = self.counts.sum(axis=2)
-        return [
-            {
-                "first_value": json_ready(self.first_values[u]),
-                "second_value": json_ready(self.second_values[v]),
-                "label": json_ready(self.classes[k]),
-                "rows": n,
-                "share": n / int(rows[u, v]) if rows[u, v] else None,
-            }
-            for (u, v, k), n in zip(np.ndindex(self.counts.shape), self.counts.ravel().tolist(), strict=True)
-        ]
+        """One dictionary for each combination of values and label: its rows, and their share of the combination.
+
+        Of a label that is a number, one for each combination of values: its rows, and their mean.
+        """
+        names, rows = self.columns(), self.counts.sum(axis=2).tolist()
+        found: list[dict[str, Any]] = []
+        for (u, v, k), n in zip(np.ndindex(self.counts.shape), self.counts.ravel().tolist(), strict=True):
+            values = json_ready(self.first_values[u]), json_ready(self.second_values[v])
+            share = json_ready(n / rows[u][v] if rows[u][v] else None)
+            rest = [json_ready(self.classes[k]), n, share] if self.means is None else [n, json_ready(self.means[u, v])]
+            found.append(dict(zip(names, [*values, *rest], strict=True)))
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in plain Python types, ready for JSON; NaN becomes None."""
@@ -107,7 +130,7 @@ class Interaction(Result):
         return {**content.pop("numbers"), **content}
 
     def plot(self, ax: "Axes | None" = None, *, label: Any = None) -> "Axes":
-        """Draw label shares by the values of both features, with the number of rows; darker cells have larger shares.
+        """Draw label shares, or means, by the values of both features, with the number of rows; larger ones are darker.
 
         ``label`` is the class to show; by default the second of two, or of more the one whose share differs most. The
         12 most frequent values of each feature are shown.
@@ -122,15 +145,16 @@ class Interactions(Result):
     """How much the effect of one feature depends on another, for pairs of features.
 
     ``result["a", "b"]`` is one pair, in either order: an :class:`analogical.Interaction` with the numbers of the pair,
-    a table of label shares and example rows, for which the table is looked at again; :meth:`records` has the numbers
-    of all pairs. ``len(result)`` is their number.
+    a table of label shares or means and example rows, for which the table is looked at again; :meth:`records` has the
+    numbers of all pairs. ``len(result)`` is their number.
 
     The main fields, with one item per pair:
 
     - ``first``, ``second``: the two features
     - ``status``: ``"effect"``, ``"none"``, ``"unclear"`` or ``"same"``
-    - ``effect``, ``effect_low``, ``effect_high``: 1 for an exclusive or, 0 for additive shares, with the interval
-    - ``p_value``, ``p_adjusted``: of additive shares; adjusted for the number of pairs
+    - ``effect``, ``effect_low``, ``effect_high``: 1 for an exclusive or, 0 for additive shares, with the interval; of
+      a label that is a number, in its squared unit
+    - ``p_value``, ``p_adjusted``: of additive shares or means; adjusted for the number of pairs
     - ``squares``, ``broken``: the paper's counts
 
     Notes
@@ -156,9 +180,10 @@ class Interactions(Result):
     """Number of all pairs; of more than 5,000 only the likely ones are tested."""
     label: str
     classes: tuple[Any, ...]
+    """The values of the label; none if it is a number."""
     n_rows: int
     noise_index: float
-    """Index of random labels with these class shares; .625 for two equal classes."""
+    """Index of random labels with these class shares: .625 for two equal classes, NaN for numbers."""
     settings: Settings
     notes: tuple[Note, ...] = ()
     study: Study | None = field(compare=False)
@@ -173,23 +198,24 @@ class Interactions(Result):
     effect: Floats = per_entry()
     """Mean over the squares of the sum over labels of (p_a - p_b - p_c + p_d)^2 / 8, p being the share of a label in
     the four cells, minus noise: 1 for an exclusive or, 1/4 for a logical and, 0 where shares are additive in the two
-    features. Estimates below 0 are 0; NaN where no square has repeated rows in all four cells."""
+    features. For numbers (m_a - m_b - m_c + m_d)^2 / 4 with means m: twice the root is by how much the effect of one
+    feature differs with the other. Estimates below 0 are 0; NaN where no square has repeated rows in all four cells."""
     effect_low: Floats = per_entry()
     """Lower end of the interval of ``effect``; above 0 only if ``p_value`` is at most 1 - confidence."""
     effect_high: Floats = per_entry()
     p_value: Floats = per_entry()
-    """P-value of additive shares in every context; NaN where nothing can be tested."""
+    """P-value of additive shares or means in every context; NaN where nothing can be tested."""
     p_adjusted: Floats = per_entry()
     """The same adjusted for the number of pairs by Holm's method; pairs that were left out because of the labels count
     as well."""
     index: Floats = per_entry()
     """Share of broken squares, NaN without a square. Exact, but it includes noise: random labels with two equal classes
-    break .625 of the squares."""
+    break .625 of the squares. NaN for numbers."""
     squares: tuple[int, ...] = per_entry()
     """Sets of four rows that agree on the given features and have two values of each feature in all four combinations.
     """
-    broken: tuple[int, ...] = per_entry()
-    """How many of them are broken: their labels do not form an analogical proportion."""
+    broken: tuple[int | None, ...] = per_entry()
+    """How many of them are broken: their labels do not form an analogical proportion. None for numbers."""
     effect_squares: tuple[int, ...] = per_entry()
     """Squares that the effect is based on."""
     effective_squares: Floats = per_entry()
@@ -233,9 +259,9 @@ class Interactions(Result):
     def plot(self, ax: "Axes | None" = None, *, top: int = 20) -> "Axes":
         """Draw how strongly features act together: a bar with its interval for each pair, best first.
 
-        A bar is how much the effect of one feature differs with the other, in percentage points; blue ones are
-        significant, grey ones are not. On the right is the adjusted p-value, or the index where neither effect nor
-        p-value is known. At most ``top`` pairs are shown, up to 20.
+        A bar is how much the effect of one feature differs with the other, in percentage points or the unit of the
+        label; blue ones are significant, grey ones are not. On the right is the adjusted p-value, or the index where
+        neither effect nor p-value is known. At most ``top`` pairs are shown, up to 20.
         """
         from analogical.plot.figures import plot_interactions
 
@@ -255,7 +281,8 @@ def interactions(
     """Which features act together: how much the effect of one depends on the other.
 
     A square is four rows that agree on the given features and have two values of each of two features in all four
-    combinations: a is to b as c is to d. It is kept if the labels are in the same proportion, and broken otherwise.
+    combinations: a is to b as c is to d. It is kept if the labels are in the same proportion, and broken otherwise. Of
+    a label that is a number the effect is how much the difference between a and b differs from that between c and d.
 
     Parameters
     ----------
@@ -299,8 +326,10 @@ def interactions(
     p_value = np.array([pair.p_value() for pair in sums])
     # All possible pairs count in the adjustment, also those that were left out because of the labels
     p_adjusted = adjust_for_features(np.append(p_value, np.ones(n_possible - len(sums))))[: len(sums)]
-    low, high = np.array([pair.interval(confidence) for pair in sums]).reshape(-1, 2).T
-    table, names = study.table, study.table.names
+    # the effects of numbers are shares of their squared range
+    largest = 1.0 if study.scale is None else float(np.ptp(study.scale.scores)) ** 2
+    low, high = largest * np.array([pair.interval(confidence) for pair in sums]).reshape(-1, 2).T
+    table, names, settings = study.table, study.table.names, settings_of(study, asked, confidence)
     return Interactions(
         names=names,
         first=tuple(names[i] for i, _ in pairs),
@@ -312,14 +341,14 @@ def interactions(
                 p_adjusted=p,
                 high=end,
                 level=1 - confidence,
-                negligible=largest_negligible(study.label_sizes),
+                negligible=settings.negligible,
             )
             for context, p, end in zip(contexts, p_adjusted.tolist(), high.tolist(), strict=True)
         ),
         squares=tuple(pair.squares for pair in sums),
-        broken=tuple(pair.broken for pair in sums),
-        index=np.array([pair.index() for pair in sums]),
-        effect=np.array([max(pair.effect(), 0.0) if pair.effect_squares else math.nan for pair in sums]),
+        broken=tuple(pair.broken if study.scale is None else None for pair in sums),
+        index=np.array([pair.index() if study.scale is None else math.nan for pair in sums]),
+        effect=largest * np.array([max(pair.effect(), 0.0) if pair.effect_squares else math.nan for pair in sums]),
         effect_low=np.where(np.isnan(low) | (p_value <= 1 - confidence), low, 0.0),
         effect_high=high,
         p_value=p_value,
@@ -331,10 +360,10 @@ def interactions(
         deciding=study.names_of(study.explanation.columns) if asked == "auto" else (),
         n_possible=n_possible,
         label=table.label,
-        classes=table.classes,
+        classes=table.classes if study.scale is None or study.scale.kind == "ordered" else (),
         n_rows=study.n_rows,
-        noise_index=noise_index(study.label_sizes),
-        settings=settings_of(study, asked, confidence),
+        noise_index=noise_index(study.label_sizes) if study.scale is None else math.nan,
+        settings=settings,
         notes=study.search_notes if asked == "auto" else study.notes,
         study=study,
     )
@@ -361,12 +390,19 @@ def describe_pair(result: Interactions, pair: tuple[str, str], limit: int) -> In
     study, table, names = result.study, result.study.table, known[k]
     i, j = (result.names.index(name) for name in names)
     examples: tuple[ExampleRows, ...] = ()
-    if result.broken[k] and limit:
+    if (result.broken[k] or (study.scale is not None and result.squares[k])) and limit:
         _, (context,) = _sums_given(study, [(i, j)], result.settings.given)
         listed = study.listed([i, j], context.columns)
-        found = list(islice(find_squares(listed), limit))
-        times, rows = [n for n, _ in found], [four for _, four in found]
-        examples = name_examples(study, [i, j], context.columns, listed, rows, times)
+        all_found = find_squares(listed) if study.scale is None else clearest_squares(listed, study.scale.scores, limit)
+        found = list(islice(all_found, limit))
+        times, squares = [n for n, _ in found], [four for _, four in found]
+        examples = name_examples(study, [i, j], context.columns, listed, squares, times)
+    rows, means = study.rows_of([i, j]), None
+    if study.scale is None:
+        counts = count_cells(rows, [0, 1])
+    else:
+        n, means = mean_numbers(rows, study.scale.scores)
+        counts, means = n[..., None], np.exp(means) if study.scale.kind == "log" else means
     return Interaction(
         first=names[0],
         second=names[1],
@@ -374,11 +410,12 @@ def describe_pair(result: Interactions, pair: tuple[str, str], limit: int) -> In
         first_values=tuple(plain(value) for value in table.columns[i].values),
         second_values=tuple(plain(value) for value in table.columns[j].values),
         classes=result.classes,
-        counts=count_cells(study.rows_of([i, j]), [0, 1]),
+        counts=counts,
+        means=means,
         numbers=result.record(k),
         examples=examples,
+        settings=result.settings,
         notes=result.notes,
-        backend=result.backend,
     )
 
 
@@ -398,7 +435,17 @@ def _choose_pairs(study: Study, pool: Sequence[int]) -> tuple[list[tuple[int, in
     among = set(features)
     members = sorted({int(study.owner[c]) for c in study.explanation.columns} & among)
     # those that best explain what the deciding set leaves unexplained
-    likely = study.decider.likely(study.decider.voting.follow(study.explanation.columns), features, 2)
+    decider = study.decider
+    if study.scale is None:
+        likely = decider.likely(decider.voting.follow(study.explanation.columns), features, 2)
+    else:
+        tried = [f for f in features if f in decider.screened[2]]
+        rows, left = decider.voting.rows, study.sample.left(study.explanation.terms()).standardized()
+        some = evenly(len(rows.codes), SCREENED_ROWS[2])
+        weights = rows.weights_or_ones()[some, None] / np.array([[2.0, 4.0]])  # of the variance of two equal classes
+        parts = weights * np.hstack(left)[some]
+        found = screen_pairs(rows.codes[some][:, tried], rows.n_values[tried], parts[:, :1], parts[:, 1:])
+        likely = [tuple(tried[place] for place in places) for _, places in found]
     return sorted({*combinations(members, 2), *((i, j) for i, j in likely)}), n_possible
 
 
@@ -429,6 +476,7 @@ def _sums_given(
                 merged.rows,
                 [(place[pairs[k][0]], place[pairs[k][1]]) for k in waiting],
                 [sorted(place[c] for c in contexts[k].columns) for k in waiting],
+                None if study.scale is None else study.scale.scores,
                 n_threads=n_threads,
                 progress=show_more,
             )

@@ -1,13 +1,13 @@
-"""Pairs of features that act together, and the label shares and rows of one pair, as views."""
+"""Pairs of features that act together, and the label shares or means and rows of one pair, as views."""
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from analogical._results import entry_at
-from analogical._types import Ints
+from analogical._types import Floats, Ints
 from analogical.questions.evidence import ExampleRows
 from analogical.questions.interactions import Interaction, Interactions
 from analogical.show.relevance import (
@@ -17,20 +17,18 @@ from analogical.show.relevance import (
     describe_context,
     held_fixed,
     interaction_sizes,
+    measure_of,
     status_cell,
 )
 from analogical.show.views import Cell, Column, Table, View, number_column, tabulate, text_column
 from analogical.show.words import (
     LONG_NAME,
     counted,
-    in_points,
-    interaction_points,
     list_first,
     marked,
     number,
     p_value,
     percent,
-    point_interval,
     quoted,
     shorten,
     shown,
@@ -44,6 +42,8 @@ MAX_VALUES = 6
 """Maximum number of values of a feature in a table of shares."""
 MAX_VALUE_LENGTH = 20
 """Values are cut to this length."""
+MEANS = {"log": "mean logarithm", "ranks": "mean rank", "ordered": "mean place"}
+"""What is compared of a label that is a number, by scale; otherwise its mean."""
 
 
 def view_interactions(result: Interactions, *, top: int = 20) -> View:
@@ -77,22 +77,24 @@ def view_interactions(result: Interactions, *, top: int = 20) -> View:
 
 
 def _columns(result: Interactions) -> list[Column]:
-    """How much the effect of one feature depends on the other, in points; the index if no rows repeat."""
+    """How much the effect of one feature depends on the other; the index if no rows repeat."""
+    measure = measure_of(result.settings)
+    largest = max((size for k in range(len(result)) if (size := interaction_sizes(result, k).size) > 0), default=1.0)
 
     def interval(k: int) -> Cell:
         size, low, high = interaction_sizes(result, k)
-        return Cell(point_interval(low, high), bar=size / 200)
+        return Cell(measure.interval(low, high), bar=size / (200 if measure.kind == "classes" else largest))
 
-    if any(result.effect_squares):
+    if any(result.effect_squares) or measure.kind != "classes":
         sizes = [
-            number_column("points", lambda k: in_points(interaction_sizes(result, k).size)),
+            number_column(measure.name, lambda k: measure.text(interaction_sizes(result, k).size)),
             number_column(f"{100 * result.settings.confidence:g}% CI", interval, drop_order=2),
             number_column("p adj.", lambda k: p_value(float(result.p_adjusted[k])), drop_order=1),
         ]
     else:
         sizes = [
             number_column("index", lambda k: three_decimals(result.index[k])),
-            number_column("broken", lambda k: number(result.broken[k]), drop_order=1),
+            number_column("broken", lambda k: number(result.broken[k] or 0), drop_order=1),
         ]
     return [
         text_column("feature", lambda k: shown(result.first[k], LONG_NAME), may_shorten=True),
@@ -108,18 +110,28 @@ def _explain(result: Interactions) -> list[str]:
     if not any(result.squares):
         return []
     index = "index: share of broken squares; random labels break .625 of the squares with two equal classes"
-    here = p_value(result.noise_index)
+    here, kind = p_value(result.noise_index), result.settings.scale
     index += "." if here == ".625" else f", and {here} with these class shares."
+    if kind != "classes":
+        index = ""
     if not any(result.effect_squares):
-        return [
-            f"{index} No rows repeat, so noise cannot be estimated: give fewer features, such as given=[] (--given"
-            " none)."
-        ]
-    sentences = [
+        no_noise = "No rows repeat, so noise cannot be estimated: give fewer features, such as given=[] (--given none)."
+        return [f"{index} {no_noise}".lstrip()]
+    size = (
         "points: by how much the effect of one feature differs with the other: 200 for an exclusive or, 100 for a"
-        " logical and, 0 where label shares are additive (in shares, not in odds). A square is four rows that agree on"
-        " the given features and have two values of each of the two in all four combinations.",
-        index,
+        " logical and, 0 where label shares are additive (in shares, not in odds)."
+    )
+    if kind != "classes":
+        unit = ", as a ratio less 1" if kind == "log" else ", in its unit" if kind == "number" else ""
+        size = (
+            f"{measure_of(result.settings).name}: by how much the difference in the {MEANS.get(kind, 'mean')} of"
+            f" {quoted(result.label)} between two values of one feature differs with the other (root mean square over"
+            f" the squares{unit}); 0 where the two effects add up."
+        )
+    sentences = [
+        f"{size} A square is four rows that agree on the given features and have two values of each of the two in all"
+        " four combinations.",
+        *filter(None, [index]),
         f"p is adjusted for {counted(result.n_possible, 'pair')}. {NOT_ADJUSTED}",
     ]
     if any(result.status[k] == "effect" and result.effect_low[k] <= 0 for k in range(len(result))):
@@ -157,69 +169,94 @@ def _explain(result: Interactions) -> list[str]:
 
 @dataclass(frozen=True)
 class ShareGrid:
-    """Numbers of rows by the values of two features: the one with fewer values across, the other down."""
+    """Label shares, or means, by the values of two features: the one with fewer values across, the other down."""
 
+    what: str
+    """What is shown, in words."""
     label: Any
+    """The class whose shares they are; None for means."""
     across: str
     down: str
     across_values: list[Any]
     down_values: list[Any]
     rows: Ints
     """Rows of the table, by value down and value across."""
-    with_label: Ints
-    """How many of them have the label."""
+    cells: Floats
+    """Shares or means of these rows; NaN where there are none."""
     left_out: str
     """Which values are not shown."""
+
+    def shades(self) -> Floats:
+        """The strength of the colour of each cell, from 0 to 1."""
+        if self.label is not None:
+            return self.cells
+        low, high = np.nanmin(self.cells), np.nanmax(self.cells)
+        return (self.cells - low) / (high - low or 1.0)
+
+    def text(self, v: int, u: int) -> str:
+        """A share in per cent, or a mean with three digits of how much the means differ."""
+        mean, spread = float(self.cells[v, u]), float(np.nanmax(self.cells) - np.nanmin(self.cells))
+        if self.label is not None:
+            return percent(mean)
+        n_decimals = 2 - math.floor(math.log10(spread or abs(mean) or 1.0))
+        return f"{round(mean, n_decimals):,.{max(n_decimals, 0)}f}"
 
 
 def share_grid(pair: Interaction, *, label: Any = None, most: int = MAX_VALUES) -> ShareGrid:
     """Counts for the most frequent values. ``label`` defaults to the second of two classes, or the most varied one."""
     names, values, counts = (pair.first, pair.second), (pair.first_values, pair.second_values), pair.counts
-    sizes = [counts.sum(axis=(1, 2)), counts.sum(axis=(0, 2))]
+    rows = counts.sum(axis=2)
+    sizes = [rows.sum(axis=1), rows.sum(axis=0)]
     kept = [np.sort(np.argsort(-n, kind="stable")[:most]) for n in sizes]
     rarer = [
         f"{counted(len(n) - most, 'rarer value')} of {shown(name, LONG_NAME)}"
         for n, name in zip(sizes, names, strict=True)
         if len(n) > most
     ]
-    if label is not None:
-        chosen = entry_at(label, pair.classes, "class")
-    elif len(pair.classes) == 2:
-        chosen = 1
+    if pair.means is not None:
+        label = None
+        kind, unit = pair.settings.scale, pair.settings.unit
+        mean = "geometric mean" if kind == "log" else MEANS.get(kind, "mean")
+        what, cells = f"{mean} of {quoted(pair.label, MAX_VALUE_LENGTH)}{f' ({unit})' if unit else ''}", pair.means
     else:
-        rows = counts.sum(axis=2, keepdims=True)
-        shares, means = counts / np.maximum(rows, 1), counts.sum(axis=(0, 1)) / rows.sum()
-        chosen = int((rows * (shares - means) ** 2).sum(axis=(0, 1)).argmax())
+        if label is None and len(pair.classes) == 2:
+            label = pair.classes[1]
+        elif label is None:
+            shares, means = counts / np.maximum(rows, 1)[..., None], counts.sum(axis=(0, 1)) / rows.sum()
+            label = pair.classes[int((rows[..., None] * (shares - means) ** 2).sum(axis=(0, 1)).argmax())]
+        what, cells = f"share of {quoted(label, MAX_VALUE_LENGTH)}", pair.shares(label)
     across, down = (1, 0) if len(kept[0]) > len(kept[1]) else (0, 1)
-    counts = counts[np.ix_(*kept)].transpose(down, across, 2)
     return ShareGrid(
-        label=pair.classes[chosen],
+        what=what,
+        label=label,
         across=names[across],
         down=names[down],
         across_values=[values[across][k] for k in kept[across]],
         down_values=[values[down][k] for k in kept[down]],
-        rows=counts.sum(axis=2),
-        with_label=counts[:, :, chosen],
+        rows=rows[np.ix_(*kept)].transpose(down, across),
+        cells=cells[np.ix_(*kept)].transpose(down, across),
         left_out=f"Not shown: {' and '.join(rarer)}." if rarer else "",
     )
 
 
 def view_interaction(pair: Interaction) -> View:
-    """Label shares by the values of both features, and the rows of some broken squares."""
+    """Label shares or means by the values of both features, and the rows of some squares."""
     names, n_squares, n_broken = f"{quoted(pair.first)} and {quoted(pair.second)}", pair["squares"], pair["broken"]
-    if n_squares:
+    measure, lines = measure_of(pair.settings), [f"Squares of {agreeing_on(pair['given'])}."]
+    differs = f"differs by {measure.text(measure.size(4 * (pair['effect'] or 0.0)))}{measure.words} with the other."
+    if not n_squares:
+        copied = "" if pair["same_as"] is None else f": one of them is a copy of {quoted(pair['same_as'])}"
+        headline = f"No four rows form a square of {names}{copied}."
+    elif n_broken is None:
+        headline = f"{names}: the effect of one on {quoted(pair.label)} {differs}"
+        if pair["effect"] is None:
+            headline = f"No rows repeat in the squares of {names}, so noise cannot be estimated."
+    else:
         headline = (
             f"{number(n_broken)} of {number(n_squares)} {'square' if n_squares == 1 else 'squares'} of {names}"
             f" {'is' if n_broken == 1 else 'are'} broken ({percent(n_broken / n_squares)})."
         )
-    else:
-        copied = "" if pair["same_as"] is None else f": one of them is a copy of {quoted(pair['same_as'])}"
-        headline = f"No four rows form a square of {names}{copied}."
-    lines = [f"Squares of {agreeing_on(pair['given'])}."]
-    if pair["effect"] is not None:
-        lines.append(
-            f"The effect of one differs by {in_points(interaction_points(pair['effect']))} points with the other."
-        )
+        lines += [f"The effect of one {differs}"] * (pair["effect"] is not None)
     return View(
         headline=headline,
         tables=(share_table(share_grid(pair)),),
@@ -229,20 +266,20 @@ def view_interaction(pair: Interaction) -> View:
 
 
 def share_table(grid: ShareGrid, *, head: str = "") -> Table:
-    """Shares of the label with their numbers of rows; with ``head``, values are shown without feature names."""
+    """Shares or means with their numbers of rows; with ``head``, values are shown without feature names."""
+    shades = grid.shades()
 
     def share(u: int, v: int) -> Cell:
         if not (rows := int(grid.rows[v, u])):
             return Cell("no rows", "muted")
-        held = int(grid.with_label[v, u]) / rows
-        return Cell(f"{percent(held)} of {rows:,}", shade=held)
+        return Cell(f"{grid.text(v, u)} of {rows:,}", shade=float(shades[v, u]))
 
     def value_name(name: str, value: Any) -> str:
         return marked(value, MAX_VALUE_LENGTH) if head else _valued(name, value)
 
     columns = [
         text_column(
-            head or f"share of {quoted(grid.label, MAX_VALUE_LENGTH)}",
+            head or grid.what,
             lambda v: Cell(value_name(grid.down, grid.down_values[v]), "strong"),
             may_wrap=True,
         ),
@@ -261,7 +298,11 @@ def _square_of_rows(pair: Interaction, square: ExampleRows) -> Table:
     def inside(across: int, down: int) -> Cell:
         corner = 2 * down + across
         row = f" (row {shown(square.index[corner], MAX_VALUE_LENGTH)})" if square.index else ""
-        return Cell(f"{marked(square.labels[corner], MAX_VALUE_LENGTH)}{row}", "good")
+        label = square.labels[corner]
+        label = (
+            f"{label:,.10g}" if isinstance(label, float) and pair.means is not None else marked(label, MAX_VALUE_LENGTH)
+        )
+        return Cell(f"{label}{row}", "good")
 
     columns = [
         text_column("", lambda down: Cell(_valued(pair.second, (v, x)[down]), "strong")),
@@ -272,7 +313,8 @@ def _square_of_rows(pair: Interaction, square: ExampleRows) -> Table:
     ]
     times = f", {counted(square.weight, 'square')} like this" if square.weight > 1 else ""
     context = describe_context(square.context)
-    return tabulate(range(2), columns, title=f"broken{times}{': ' if context else ''}{context}")
+    kind = "broken" if pair.means is None else "rows near the means"
+    return tabulate(range(2), columns, title=f"{kind}{times}{': ' if context else ''}{context}")
 
 
 def _valued(name: str, value: Any) -> str:

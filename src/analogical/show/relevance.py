@@ -15,7 +15,6 @@ from analogical.show.words import (
     Measure,
     counted,
     in_points,
-    interaction_points,
     list_first,
     marked,
     number,
@@ -386,9 +385,9 @@ def sizes_of(result: Relevance, i: int) -> Sizes:
 
 
 def interaction_sizes(result: "Interactions", k: int) -> Sizes:
-    """By how many points the effect of one feature of a pair differs with the other, with its interval."""
-    effects = (result.effect[k], result.effect_low[k], result.effect_high[k])
-    return Sizes(*map(interaction_points, effects))
+    """By how much the effect of one feature of a pair differs with the other: 200 points for an exclusive or."""
+    effects = result.effect[k], result.effect_low[k], result.effect_high[k]
+    return Sizes(*(measure_of(result.settings).size(4 * effect) for effect in effects))
 
 
 def has_direction(result: Relevance, i: int) -> bool:

@@ -222,7 +222,7 @@ def _together(report: Report) -> list[View]:
         grid = share_grid(pair)
         across, down = (shown(name, LONG_NAME) for name in (grid.across, grid.down))
         table = share_table(grid, head=f"{down} ↓ {across} →")
-        about = f"Share of {marked(grid.label, 40)} over all rows"
+        about = f"{grid.what[0].upper()}{grid.what[1:]} over all rows"
         cards.append(View(title=f"{across} × {down}", tables=(replace(table, title=about),)))
     return [replace(view, lines=(*view.lines, tested)), *cards]
 

@@ -171,11 +171,6 @@ def points_of(effect: float | None) -> float:
     return math.nan if effect is None else 100 * math.sqrt(effect)
 
 
-def interaction_points(effect: float | None) -> float:
-    """By how many points the effect of one feature differs with another: 200 for an exclusive or; NaN if unknown."""
-    return 2 * points_of(effect)
-
-
 class Measure(NamedTuple):
     """How sizes and differences of labels are shown: shares in points, numbers in their unit, logs in per cent."""
 
@@ -257,11 +252,6 @@ def in_points(size: float) -> str:
         return "-"
     text = f"{size:.0f}" if abs(size) >= 9.95 else f"{size:.1f}".removesuffix(".0")
     return "0" if text == "-0" else text
-
-
-def point_interval(low: float, high: float) -> str:
-    """An interval in points; a dash if it is NaN."""
-    return "-" if low != low else f"{in_points(low)} to {in_points(high)}"
 
 
 def signed(points: float) -> str:
