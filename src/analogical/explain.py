@@ -26,7 +26,7 @@ from analogical.estimate.dependencies import explained_by_chance
 from analogical.estimate.fit import Left
 from analogical.estimate.status import LEVEL
 from analogical.estimate.tests import adjust_for_features
-from analogical.search import SCREENED_ROWS, screen_pairs
+from analogical.search import SCREENED_ROWS, Screened, screen_pairs
 
 if TYPE_CHECKING:
     from analogical.study import Study
@@ -207,19 +207,23 @@ class Explanation:
 
     def _screened(self, tried: Sequence[int]) -> Iterator[tuple[int, ...]]:
         """The pairs of some features that are significant on what is left of the label, most significant first."""
-        if len(tried) < 2:
-            return
-        rows, left = self.decider.voting.rows, self.study.left(self.terms())
-        least = NormalDist().inv_cdf(1 - LEVEL / math.comb(len(tried), 2))
-        some = self.study.some_rows(SCREENED_ROWS[2])
-        weights = rows.weights_or_ones()[some, None].astype(np.float64)
-        pairs = screen_pairs(
-            rows.codes[some][:, tried], rows.n_values[tried], weights * left.scores[some], weights * left.variance[some]
-        )
-        for z, (a, b) in pairs:
-            part = tuple(sorted((tried[a], tried[b])))
-            if z >= least and not any({*part} <= {*known} for known in self.parts):
+        for z, part in self.likely(tried):
+            is_known = any({*part} <= {*known} for known in self.parts)
+            if z >= NormalDist().inv_cdf(1 - LEVEL / math.comb(len(tried), 2)) and not is_known:
                 yield part
+
+    def likely(self, tried: Sequence[int]) -> list[Screened]:
+        """The pairs of some features that explain most of what is left of the label, best first."""
+        if len(tried) < 2:
+            return []
+        rows, left, scores = self.decider.voting.rows, self.study.left(self.terms()), self.study.scores
+        some = self.study.some_rows(SCREENED_ROWS[2])
+        # a number varies as two even classes, whatever its unit
+        unit = 1.0 if scores.are_classes else 0.25 / (float(left.variance.mean()) or 1.0)
+        weights = unit * rows.weights_or_ones()[some, None]
+        residuals, variances = weights / math.sqrt(unit) * left.scores[some], weights * left.variance[some]
+        pairs = screen_pairs(rows.codes[some][:, tried], rows.n_values[tried], residuals, variances)
+        return [(z, tuple(sorted(tried[place] for place in places))) for z, places in pairs]
 
     def _order(self) -> None:
         """Put the member first that adds most, with those that it acts with, which share what they add; and so on."""

@@ -16,7 +16,7 @@ from analogical.columns.columns import plain
 from analogical.columns.encode import EncodedTable
 from analogical.columns.roles import Names, as_list
 from analogical.columns.rules import ColumnOptions
-from analogical.count.groups import count_cells, evenly
+from analogical.count.groups import count_cells
 from analogical.count.listing import find_squares
 from analogical.count.threads import n_threads_for
 from analogical.errors import InputError
@@ -33,7 +33,6 @@ from analogical.estimate.tests import adjust_for_features
 from analogical.explain import GivenColumns
 from analogical.questions.evidence import ExampleRows, name_examples
 from analogical.questions.relevance import DEFAULT_CONFIDENCE, Settings, settings_of
-from analogical.search import SCREENED_ROWS, screen_pairs
 from analogical.study import Asked, Given, Study, check_given, study_of
 
 if TYPE_CHECKING:
@@ -434,19 +433,9 @@ def _choose_pairs(study: Study, pool: Sequence[int]) -> tuple[list[tuple[int, in
         return list(combinations(features, 2)), n_possible
     among = set(features)
     members = sorted({int(study.owner[c]) for c in study.explanation.columns} & among)
-    # those that best explain what the deciding set leaves unexplained
-    decider = study.decider
-    if study.scale is None:
-        likely = decider.likely(decider.voting.follow(study.explanation.columns), features, 2)
-    else:
-        tried = [f for f in features if f in decider.screened[2]]
-        rows, left = decider.voting.rows, study.sample.left(study.explanation.terms()).standardized()
-        some = evenly(len(rows.codes), SCREENED_ROWS[2])
-        weights = rows.weights_or_ones()[some, None] / np.array([[2.0, 4.0]])  # of the variance of two equal classes
-        parts = weights * np.hstack(left)[some]
-        found = screen_pairs(rows.codes[some][:, tried], rows.n_values[tried], parts[:, :1], parts[:, 1:])
-        likely = [tuple(tried[place] for place in places) for _, places in found]
-    return sorted({*combinations(members, 2), *((i, j) for i, j in likely)}), n_possible
+    tried = [f for f in features if f in study.decider.screened[2]]
+    likely = study.explanation.likely(tried)  # they best explain what the deciding set leaves of the label
+    return sorted({*combinations(members, 2), *((i, j) for _, (i, j) in likely)}), n_possible
 
 
 # ---------------------------------------------------------------- which features are given
