@@ -15,7 +15,7 @@ from naive import naive_interaction_effect, naive_squares
 from saying import all_said
 
 import analogical.questions.interactions as module
-from analogical import InputError, interactions, load_table
+from analogical import InputError, Study, interactions, load_table
 from analogical.show.views import view_of
 from analogical.show.words import three_digits
 
@@ -754,6 +754,21 @@ def test_a_garden_is_worth_something_in_one_city():
         assert price[list(square.rows)].tolist() == list(square.labels)
 
 
+def test_example_rows_of_a_number_are_those_nearest_to_the_means():
+    frame, price = houses()
+    examples = interactions(frame, price, given=["rooms"])["city", "garden"].examples
+    weights = []
+    for square in examples:
+        ((_, rooms),) = square.context
+        cells = [price[(frame.city == u) & (frame.garden == v) & (frame.rooms == rooms)] for u, v in square.values]
+        for label, cell in zip(square.labels, cells, strict=True):
+            assert abs(label - cell.mean()) == abs(cell - cell.mean()).min()
+        assert square.weight == math.prod(map(len, cells))
+        weights.append(square.weight)
+    assert len(weights) == 4
+    assert weights == sorted(weights, reverse=True)
+
+
 def test_text_and_figures_of_numbers_are_in_their_unit():
     frame, price = houses()
     found = interactions(frame, price)
@@ -772,7 +787,10 @@ def test_text_and_figures_of_numbers_are_in_their_unit():
     assert ax.get_title(loc="left") == "Mean of 'price'"
     assert f"{round(mean, -2):,.0f}\n{n} rows" in [text.get_text() for text in ax.texts]
     assert found.plot().get_xlim()[1] < 2.1 * 2 * math.sqrt(np.nanmax(found.effect))
-    many = repr(interactions(frame, price, scale="log")["city", "garden"])
+    log = interactions(frame, price, scale="log")["city", "garden"]
+    ulm = np.log(price[(frame.city == log.first_values[0]) & (frame.garden == log.second_values[0])])
+    assert log.means[0, 0] == pytest.approx(math.exp(ulm.mean()))
+    many = repr(log)
     assert "geometric mean of 'price'" in many
     assert " % with the" in many
     assert "mean rank of 'price'" in repr(interactions(frame, price, scale="ranks")["city", "garden"])
@@ -781,11 +799,14 @@ def test_text_and_figures_of_numbers_are_in_their_unit():
 def test_of_many_pairs_those_are_tested_that_explain_what_is_left_of_a_number():
     rng = np.random.default_rng(1)
     X = rng.integers(0, 2, size=(1000, 102))
+    y, screened = 2 * X[:, 7] + (X[:, 5] ^ X[:, 30]) + rng.normal(size=1000), []
     for unit in (1e-4, 1e4):
-        y = unit * (2 * X[:, 7] + (X[:, 5] ^ X[:, 30]) + rng.normal(size=1000))
-        found = interactions(X, y)
+        study = Study(X, unit * y)
+        found = interactions(study)
         assert len(found) < found.n_possible
         assert found.ranking()[0] == ("x5", "x30")
+        screened.append({pair: z for z, pair in study.explanation.likely(range(102))})
+    assert screened[0] == pytest.approx(screened[1], abs=1e-3)
 
 
 def test_classes_in_order_have_mean_places():
