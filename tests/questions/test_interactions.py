@@ -731,7 +731,7 @@ def test_the_numbers_0_and_1_act_as_two_classes(given, weighted):
 
 def test_a_garden_is_worth_something_in_one_city():
     frame, price = houses()
-    found = interactions(frame, price)
+    found = interactions(frame, price, scale="number")  # the plain means
     assert found.status.count("effect") == 1
     assert found.ranking()[0] == ("city", "garden")
     pair = found["garden", "city"]

@@ -75,8 +75,8 @@ class Interaction(Result):
     """Rows of the whole table, of shape (first values, second values, classes); :meth:`shares` divides them. A label
     that is a number has a single place."""
     means: Floats | None
-    """Mean of a label that is a number by the values of both features, NaN where there is no row: of the mean logarithm
-    its number, of classes in order their mean place, from 0."""
+    """Mean of a label that is a number, as it is compared, by the values of both features; NaN where there is no row.
+    Of the mean logarithm its number, of classes in order their mean place, from 0."""
     numbers: dict[str, Any]
     """The entry of the pair: status, effect, interval, p-value, squares, given features, and so on."""
     examples: tuple[ExampleRows, ...]
