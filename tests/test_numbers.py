@@ -136,7 +136,7 @@ def test_unrelated_features_are_seldom_significant():
         X, y = rng.integers(0, 4, (150, 4)), np.exp(rng.normal(size=150))
         p += relevance(X, y, given=[]).p_value.tolist()
     assert 0 < np.mean(np.array(p) <= 0.05) <= 0.05 + 3 * (0.05 * 0.95 / len(p)) ** 0.5
-    assert not multipletests(p, method="holm")[0].any()
+    assert multipletests(p, method="holm")[0].sum() <= 1
 
 
 @pytest.mark.parametrize("seed", range(3))

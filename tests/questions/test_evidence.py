@@ -390,7 +390,7 @@ def test_transitions_of_numbers_are_means_over_all_pairs(seed):
 def test_of_very_many_numbers_the_largest_differences_are_found():
     rng = np.random.default_rng(1)
     rows, labels = rng.integers(0, [2, 5], size=(1500, 2)), np.exp(rng.normal(0, 2, 1500))
-    found = evidence(rows, labels, 0, given=[1], limit=4)
+    found = evidence(rows, labels, 0, given=[1], limit=4, scale="number")
     sides = [[labels[(rows[:, 0] == v) & (rows[:, 1] == c)] for v in (0, 1)] for c in range(5)]
     differences = np.concatenate([np.abs(b[:, None] - a).ravel() for a, b in sides])
     shown = [abs(pair.labels[0] - pair.labels[1]) for pair in found.pairs]

@@ -92,7 +92,8 @@ class Left:
 
 def explained_share(left: Floats, nothing: Floats, weights: Ints) -> float:
     """Share of the squares that a fit of nothing leaves, and another fit does not; each row is left out of both."""
-    return 1 - float(weights @ (left**2).sum(axis=1)) / float(weights @ (nothing**2).sum(axis=1))
+    squares = (float(weights @ (of_row**2).sum(axis=1)) for of_row in (left, nothing))
+    return round(1 - next(squares) / next(squares), 12)  # the order of rows must not matter
 
 
 def further_shares(codes: Iterable[Codes], left: Floats, nothing: Floats, weights: Ints) -> list[float]:
