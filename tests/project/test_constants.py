@@ -44,6 +44,7 @@ KINDS = {
         plot.figures: REDUNDANCY_COLOURS
         questions.interactions: MAX_EXAMPLES
         questions.report: MAX_LISTED
+        show.audit: CLASSES
         show.html: STYLE
         show.interactions: FEW_EFFECTIVE MAX_VALUES MAX_VALUE_LENGTH
         show.relevance: FEW_NAMES
@@ -56,7 +57,7 @@ KINDS = {
         outside.encoding: CHANGED
         show.interactions: MEANS
         show.notes: DOUBTS NOTES
-        show.relevance: MIXED NOT_ADJUSTED NOT_CAUSES PAPER_STATUSES ROW_NAMES STATUSES
+        show.relevance: MIXED NOT_ADJUSTED NOT_CAUSES PAPER_STATUSES ROW_NAMES SIZES STATUSES
         show.selection: REASONS
         show.views: QUESTIONS
         show.words: ELSEWHERE
@@ -64,6 +65,7 @@ KINDS = {
     "formats: how cells, files, dates, names of columns and servers are recognised": """
         columns.columns: DAY_NUMBERS MISSING NO_CODES
         columns.frames: ENGINES
+        columns.labels: USUAL_ORDERS
         columns.rules: COUNT_NAME GROUP_NAME ID_NAME PERSONS
         columns.treating: PARTS
         io.files: NA

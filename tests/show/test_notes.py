@@ -110,8 +110,8 @@ def test_sentences_that_say_how_to_go_on(note, start):
 def test_every_kind_of_note_has_a_sentence():
     unused = {"label-equals-column"}
     for kind in set(NOTES) - unused:
-        n = {"missing-dropped": 2, "looks-like-groups": 2, "copies": 2}.get(kind, 1)
-        (sentence,) = describe_notes([Note(kind, ("column",), (1,) * n, ((1,),), ("word",))])
+        n = {"missing-dropped": 2, "looks-like-groups": 2, "copies": 2, "label-clipped": 2}.get(kind, 1)
+        (sentence,) = describe_notes([Note(kind, ("column",), (1,) * n, ((1,) * n,), ("word",))])
         assert len(sentence) > 15
 
 

@@ -514,7 +514,8 @@ def _numbers_of(study: Study, feature: int) -> Floats | None:
         return None
     ends = np.array(column.fine_ends, np.float64)
     bins = np.searchsorted(np.array(column.edges, np.float64), ends[:, 0], side="right")
-    rows = fine_rows[: len(ends)].astype(np.float64)
+    rows = np.zeros(len(ends))  # the last bins may have no rows
+    rows[: len(fine_rows)] = fine_rows[: len(ends)]
     return np.asarray(np.bincount(bins, rows * ends.mean(axis=1)) / np.maximum(np.bincount(bins, rows), 1.0))
 
 
