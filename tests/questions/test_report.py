@@ -126,6 +126,28 @@ def test_rows_of_values_add_up_to_the_table(titanic):
     assert titanic.class_sizes.tolist() == [1490, 711]
 
 
+def test_numbers_0_and_1_have_the_panels_of_two_classes(titanic):
+    """Shares of the second class are means, in percentage points."""
+    numbers = report(
+        TITANIC.with_columns(survived=pl.col("survived") == "yes").cast({"survived": int}),
+        "survived",
+        weights="count",
+        scale="number",
+    )
+    for panel, of_classes in zip(numbers.panels, titanic.panels, strict=True):
+        assert (panel.feature, panel.values, panel.n_compared) == (
+            of_classes.feature,
+            of_classes.values,
+            of_classes.n_compared,
+        )
+        assert 100 * panel.crude == pytest.approx(of_classes.crude, rel=1e-9)
+        assert [sum(counts) for counts in panel.counts] == [sum(counts) for counts in of_classes.counts]
+        shares = [counts[1] / sum(counts) for counts in of_classes.counts]
+        assert [spread.mean for spread in panel.spreads] == pytest.approx(shares, rel=1e-9)
+        for share, spread in zip(shares, panel.spreads, strict=True):
+            assert spread.quantiles == tuple(int(q > 1 - share) for q in (0.1, 0.25, 0.5, 0.75, 0.9))
+
+
 def test_alone_is_the_effect_with_nothing_given(titanic):
     found = relevance(TITANIC, "survived", weights="count", given=[])
     assert titanic.alone.tolist() == found.effect.tolist()

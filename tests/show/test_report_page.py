@@ -17,7 +17,7 @@ from analogical import MissingDependencyError, load_table, report
 from analogical.show import report as page_maker
 from analogical.show.report import page_of
 from analogical.show.views import View, view_of
-from analogical.show.words import in_points, number, p_value, percent, points_of
+from analogical.show.words import in_points, number, p_value, percent, points_of, three_digits
 
 SECTIONS = [
     "answer",
@@ -97,6 +97,7 @@ NUMBERS = pl.DataFrame(
     }
 )
 TITANIC = load_table("titanic").to_frame("polars")
+PRICES = NUMBERS.select("c", "n", price=np.exp(8 + RNG.normal(size=300) + (NUMBERS["n"].to_numpy() > 500))).head(250)
 TABLES = {
     "no effect": lambda: report(NOISE, np.random.default_rng(1).integers(0, 2, 200)),
     "no pairs": lambda: report(WIDE, WIDE[:, 0] == WIDE[:, 1]),
@@ -110,7 +111,12 @@ TABLES = {
     "groups": lambda: report(NOISE[:60, :2], NOISE[:60, 0], groups=np.arange(60) // 3),
     "monks": lambda: report(load_table("monks-1").to_frame("polars"), "class", weights="count"),
     "odd words": lambda: report(odd_frame(), ODD[0] + "label", title=ODD[0]),
+    "a number": lambda: report(PRICES, "price"),
+    "logarithms": lambda: report(PRICES, "price", scale="log"),
+    "ranks": lambda: report(PRICES, "price", scale="ranks", given=["c"]),
+    "classes in order": lambda: report(PRICES, MANY[:250] % 3, ordered=[2, 0, 1]),
 }
+OF_NUMBERS = ("a number", "logarithms", "ranks", "classes in order")
 
 
 @cache
@@ -120,6 +126,11 @@ def made(name):
 
 @pytest.fixture(params=TABLES)
 def result(request):
+    return made(request.param)
+
+
+@pytest.fixture(params=[name for name in TABLES if name not in OF_NUMBERS])
+def of_classes(request):
     return made(request.param)
 
 
@@ -145,7 +156,8 @@ def charts(table):
     return table.headings[place].axis, [row[place].chart for row in table.rows]
 
 
-def test_numbers_on_the_page_are_those_of_the_result(result):
+def test_numbers_on_the_page_are_those_of_the_result(of_classes):
+    result = of_classes
     page, found, parts = page_of(result), result.relevance, views(result)
     order = found.order()
     (ranking,), (paper,) = parts["ranking"][0].tables, parts["paper"][0].details
@@ -180,10 +192,50 @@ def test_numbers_on_the_page_are_those_of_the_result(result):
     assert [view.headline for view in audits] == [view_of(audit).headline for audit in result.audits]
 
 
+@pytest.mark.parametrize(("name", "score"), [("a number", float), ("logarithms", np.log), ("ranks", None)])
+def test_a_panel_shows_how_a_number_is_spread_over_the_rows_of_a_value(name, score):
+    found = made(name)
+    prices, values = PRICES["price"].to_numpy(), PRICES["c"].to_list()
+    if score is None:  # the share of the rows below, in per cent
+        ranked = np.sort(prices)
+        score = lambda price: 100 * (np.searchsorted(ranked, price) + 0.5) / 250  # noqa: E731
+    (panel,) = (panel for panel in found.panels if panel.feature == "c")
+    (view,) = (view for view in views(found)["features"] if view.title == "c")
+    assert [heading.title for heading in view.details[0].headings][-1] == "Middle half"
+    of_bin = dict(zip(found.relevance.classes, found.scores, strict=True))
+    axis, marks = charts(view.details[0])
+    every = [spread for panel in found.panels for spread in panel.spreads] + [found.spread]
+    low, high = (of_bin[pick((s.quantiles[k] for s in every), key=of_bin.get)] for pick, k in ((min, 0), (max, -1)))
+    assert axis == tuple(three_digits(price) for price, place in of_bin.items() if place in (low, high))
+    for value, spread, mark, row in zip(panel.values, panel.spreads, marks, texts(view.details[0]), strict=True):
+        own = np.sort(prices[[known == value for known in values]])
+        assert row["Rows"] == f"{len(own)}"
+        assert spread.mean == pytest.approx(np.mean([score(price) for price in own]), rel=1e-9)
+        expected = [own[math.ceil(share * len(own)) - 1] for share in (0.1, 0.25, 0.5, 0.75, 0.9)]
+        assert spread.quantiles == tuple(expected)
+        places = [(of_bin[q] - low) / (high - low) for q in spread.quantiles]
+        of_mean = (spread.mean - low) / (high - low)
+        assert mark == pytest.approx((places[1], places[3], places[0], places[4], of_mean))
+        assert row["Middle half"] == f"{three_digits(spread.quantiles[1])} to {three_digits(spread.quantiles[3])}"
+    assert found.spread.mean == pytest.approx(np.mean([score(price) for price in prices]), rel=1e-9)
+
+
+def test_the_page_speaks_of_a_number_in_its_unit():
+    text = words_of(made("a number").html)
+    assert "Classes" not in text
+    assert "points" not in " ".join(page_of(made("a number"))["reasons"])
+    assert "difference between two values of the feature in the mean of the label, in its unit" in text
+    assert re.search(r"'price' is [\d,]+ higher with [\d,]+ to \d+ than with \d+ to \d+ \(\+[\d,]+ to \+[\d,]+\)", text)
+    assert re.search(r"'price' is \d+ % higher", words_of(made("logarithms").html))
+    assert re.search(r"'price' is \d+ ranks higher", words_of(made("ranks").html))
+    assert "Geometric mean" in words_of(made("logarithms").html)
+
+
 def test_bars_lie_on_the_scale(result):
     axis, marks = charts(views(result)["ranking"][0].tables[0])
     assert axis[0] == "0"
-    assert float(axis[1]) * 2 == float(axis[2].split()[0])
+    middle, end = (float(text.split()[0].replace(",", "")) for text in axis[1:])
+    assert middle * 2 == end
     for zero, at, low, high, other in marks:
         assert zero == 0
         for place in (at, high, other):
@@ -252,7 +304,7 @@ def test_the_page_has_its_sections_in_order(result):
     left_out = set() if result.audits else {"audit"}
     has_groups = result.relevance.settings.n_groups is not None
     left_out |= set() if result.interactions is not None or has_groups else {"together"}
-    left_out |= {name for name in ("same", "unclear") if name not in views(result)}
+    left_out |= {name for name in ("same", "unclear", "paper") if name not in views(result)}
     assert anchors == [name for name in SECTIONS if name not in left_out]
     links = re.findall(r'<li><a href="#(\w+)">', result.html)
     assert links == anchors

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from analogical._types import Bools, Floats, Ints
+from analogical._types import Bools, Floats, Ints, Positions
 from analogical.count.contexts import Contexts, differs_from_last
 from analogical.count.groups import CodedRows
 from analogical.count.listing import ListedRows, count_label_pairs
@@ -568,3 +568,15 @@ def exact_cmh(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints) -> tupl
     smallest = min(float(distribution.chances[distance >= distance.max() - 1e-9].sum()), 1.0)
     # Outcomes left out as negligible are no more likely than the rarest one kept.
     return max(min(float(distribution.chances[distance >= observed - 1e-9].sum()), 1.0), smallest), smallest
+
+
+def means_of(by_label: Ints, scores: Floats) -> Floats:
+    """The mean score of each row of counts by label code."""
+    return np.asarray(by_label @ scores / by_label.sum(axis=1))
+
+
+def quantiles_of(by_label: Ints, shares: Sequence[float]) -> Positions:
+    """For each row of counts by label code, the first codes up to which at least these shares of it lie."""
+    sums = np.cumsum(by_label, axis=1)
+    reached = sums[:, None, :] >= np.array(shares)[:, None] * sums[:, None, -1:] * (1 - 1e-12)
+    return np.asarray(reached.argmax(axis=2))

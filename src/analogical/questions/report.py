@@ -15,7 +15,7 @@ from analogical._results import Result, entry_at, json_ready
 from analogical._types import Floats, Ints, Note
 from analogical.columns.rules import ColumnOptions, asked_of, written_call
 from analogical.count.groups import count_cells
-from analogical.estimate.differences import crude_difference
+from analogical.estimate.differences import crude_difference, means_of, quantiles_of
 from analogical.questions.audit import Audit, audit
 from analogical.questions.evidence import ComparedRows, ExampleRows, Transition, list_transitions, name_pairs
 from analogical.questions.interactions import Interaction, Interactions, describe_pair, find_features, interactions
@@ -31,6 +31,16 @@ MAX_LISTED = 12
 
 
 @dataclass(frozen=True)
+class Spread:
+    """How a label that is a number is spread over some rows."""
+
+    mean: float
+    """Mean score: of the number, its logarithm, or its rank in per cent."""
+    quantiles: tuple[Any, ...]
+    """The label below which 10, 25, 50, 75 and 90 % of the rows are."""
+
+
+@dataclass(frozen=True)
 class Panel:
     """What the page shows about one feature."""
 
@@ -39,13 +49,15 @@ class Panel:
     """The most frequent values."""
     counts: tuple[tuple[int, ...], ...]
     """Rows of the whole table with each of these values: by class of ``Report.shown_classes``, and in other classes."""
+    spreads: tuple[Spread, ...]
+    """The same of a label that is a number; empty for classes, and for those in an order."""
     n_values: int
     crude: float
-    """The difference of ``Relevance.direction`` between all rows of the two values, in points; NaN without points."""
+    """The difference of ``Relevance.direction`` between all rows of the two values; NaN without a direction."""
     n_compared: int
     """Rows that are in at least one pair."""
     transitions: tuple[Transition, ...]
-    """The largest ones first."""
+    """The largest ones first; none of a label that is a number."""
     n_transitions: int
     examples: tuple[ExampleRows, ...]
     """Typical pairs: one of the most frequent change of the label, and one whose labels are the same, of the same two
@@ -80,7 +92,11 @@ class Report(Result):
     class_sizes: Ints
     """Rows of each class."""
     shown_classes: tuple[Any, ...]
-    """The classes that panels tell apart: all, or the six most frequent ones."""
+    """The classes that panels tell apart: all, or the six most frequent ones; none of a label that is a number."""
+    scores: tuple[float, ...]
+    """Of a label that is a number, the score of each class; empty otherwise."""
+    spread: Spread | None
+    """All rows by a label that is a number; None for classes, and for those in an order."""
     redundancies: Redundancies
     interactions: Interactions | None
     """Pairs of features that have an effect or are in the deciding set, and have up to 32 values; None with fewer than
@@ -232,7 +248,8 @@ def report(
     ranked = relevance(study, given=given, confidence=confidence, progress=progress)
     alone = relevance(study, given=[], confidence=confidence)
     class_sizes = study.label_sizes
-    classes = sorted(np.argsort(-class_sizes, kind="stable")[:6].tolist())
+    is_number = study.scale is not None and study.scale.kind != "ordered"
+    classes = [] if is_number else sorted(np.argsort(-class_sizes, kind="stable")[:6].tolist())
     parts = {*ranked.with_status("effect"), *ranked.deciding}
     pool = [
         table.keys[i] for i, name in enumerate(table.names) if name in parts and table.n_values[i] <= MAX_PAIRED_VALUES
@@ -250,6 +267,8 @@ def report(
         panels=tuple(_panel(study, ranked, i, classes) for i in ranked.order()[:top].tolist()),
         class_sizes=class_sizes,
         shown_classes=tuple(table.classes[c] for c in classes),
+        scores=tuple(study.label_scores[:, 0].tolist()) if is_number else (),
+        spread=_spreads(study, class_sizes[None, :])[0] if is_number else None,
         redundancies=redundancies(study, max_determinants=2 if len(table.names) <= 60 else 1),  # pairs take long
         interactions=pairs,
         together=together,
@@ -291,7 +310,8 @@ def _panel(study: Study, ranked: Relevance, i: int, classes: Sequence[int]) -> P
         kept.sort()
     counts = by_class[kept][:, classes].tolist()
     transitions: list[Transition] = []
-    if ranked.compared[i] and len(values) <= 64:  # of more values there is no list
+    is_number = study.scale is not None and study.scale.kind != "ordered"
+    if ranked.compared[i] and len(values) <= 64 and not is_number:  # of more values there is no list
         transitions = sorted(list_transitions(compared) or (), key=lambda t: -t.pairs)
     changed = [t for t in transitions if t.changed][:1]
     unchanged = [t for t in transitions if not t.changed]
@@ -299,18 +319,34 @@ def _panel(study: Study, ranked: Relevance, i: int, classes: Sequence[int]) -> P
     crude = np.nan
     if direction is not None:
         two_values = values.index(direction.against), values.index(direction.value)
-        of_label = np.arange(len(ranked.classes)) == ranked.classes.index(direction.label)
-        crude = 100 * crude_difference(rows, 0, two_values, of_label.astype(np.float64))
+        scores = study.label_scores[:, 0]
+        if study.scale is None:
+            scores = 100.0 * (np.arange(len(ranked.classes)) == ranked.classes.index(direction.label))
+        crude = crude_difference(rows, 0, two_values, scores)
+    listed = [_typical_pair(compared, t) for t in (*changed, *unchanged[:1])]
+    if is_number:
+        listed = compared.find_pairs(2)
     return Panel(
         feature=ranked.names[i],
         values=tuple(values[v] for v in kept),
         counts=tuple((*row, n_rows[v] - sum(row)) for v, row in zip(kept, counts, strict=True)),
+        spreads=_spreads(study, by_class[kept]) if is_number else (),
         n_values=len(values),
         crude=crude,
         n_compared=compared.contexts.profile.n_paired_rows if ranked.compared[i] else 0,
         transitions=tuple(transitions[:MAX_LISTED]),
         n_transitions=len(transitions),
-        examples=name_pairs(compared, [_typical_pair(compared, t) for t in (*changed, *unchanged[:1])]),
+        examples=name_pairs(compared, listed),
+    )
+
+
+def _spreads(study: Study, by_label: Ints) -> tuple[Spread, ...]:
+    """How labels that are numbers are spread over rows, from their counts by label code."""
+    classes, means = study.table.classes, means_of(by_label, study.label_scores[:, 0])
+    places = quantiles_of(by_label, (0.1, 0.25, 0.5, 0.75, 0.9))
+    return tuple(
+        Spread(float(mean), tuple(classes[place] for place in row))
+        for mean, row in zip(means, places.tolist(), strict=True)
     )
 
 

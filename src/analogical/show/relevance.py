@@ -25,6 +25,7 @@ from analogical.show.words import (
     shorten_end,
     shown,
     three_decimals,
+    three_digits,
     verb,
 )
 
@@ -67,10 +68,16 @@ def view_relevance(
                 f"{status}: {meaning}." for status, meaning in PAPER_STATUSES.items() if status in result.paper_status
             ),
         )
+    measure = measure_of(result.settings)
+
+    def share(mean: float) -> str:  # of numbers the root, because squares of prices cannot be read
+        return three_decimals(mean) if measure.kind == "classes" else measure.text(measure.size(mean))
+
+    root = "" if measure.kind == "classes" else "root of "
     numbers = [
         name,
-        number_column("index", lambda i: three_decimals(result.index[i]), drop_order=2),
-        number_column("noise", lambda i: three_decimals(result.noise_rate[i]), drop_order=3),
+        number_column(f"{root}index", lambda i: share(result.index[i]), drop_order=2),
+        number_column(f"{root}noise", lambda i: share(result.noise_rate[i]), drop_order=3),
         number_column("pairs compared", lambda i: number(result.compared[i])),
         text_column("given", lambda i: Cell(_list_given(result, i), "muted"), may_wrap=True),
     ]
@@ -120,7 +127,7 @@ def _effect_columns(result: Relevance, alone: Floats | None) -> list[Column]:
 
     heading = f"share of {shorten(quoted(result.classes[1]), 10)}" if is_binary else "value: label"
     columns = [
-        number_column(measure.name, size, axis=("0", f"{axis / 2:g}", f"{axis:g}{measure.words}")),
+        number_column(measure.name, size, axis=("0", three_digits(axis / 2), f"{three_digits(axis)}{measure.words}")),
         number_column(f"{100 * result.settings.confidence:g}% CI", interval, drop_order=2),
         text_column(heading if are_classes else "difference", direction, drop_order=1),
         number_column("p adj.", lambda i: p_value(result.p_adjusted[i]), drop_order=3),

@@ -6,6 +6,7 @@ The page refers to nothing outside, has a strict content policy, and reads the s
 import base64
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -16,7 +17,8 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from analogical.errors import MissingDependencyError
-from analogical.questions.report import MAX_PAIRED_VALUES, Panel, Report
+from analogical.questions.relevance import Direction, Relevance
+from analogical.questions.report import MAX_PAIRED_VALUES, Panel, Report, Spread
 from analogical.show.audit import pair_table, transition_table, view_audit
 from analogical.show.interactions import share_grid, share_table, view_interactions
 from analogical.show.notes import describe_notes, leaks_of, warnings_of
@@ -35,20 +37,19 @@ from analogical.show.relevance import (
     view_relevance,
 )
 from analogical.show.selection import view_redundancies, view_selection
-from analogical.show.views import Cell, Table, View, number_column, tabulate, text_column
+from analogical.show.views import Cell, Column, Marks, Table, View, number_column, tabulate, text_column
 from analogical.show.words import (
     ELSEWHERE,
     LONG_NAME,
     counted,
-    in_points,
     list_all,
     list_first,
     marked,
     percent,
-    points_of,
+    quoted,
     shorten_apart,
     shown,
-    signed,
+    three_digits,
     verb,
 )
 
@@ -56,6 +57,16 @@ MARK = "analogical report"
 """Name of the generator in the head of every page, by which our own files are recognised."""
 MAX_RANKED = 300
 """Maximum number of features in a table: a page on 600 columns stays below 1 MB."""
+MEANS = {"number": "Mean", "log": "Geometric mean", "ranks": "Mean rank"}
+"""What the mean score of some rows is."""
+MEASURED = {
+    "classes": "in label shares, in percentage points",
+    "number": "in the mean of the label, in its unit",
+    "log": "in the geometric mean of the label, in per cent",
+    "ranks": "in the mean rank of the label (share of all rows below, in per cent)",
+    "ordered": "in the mean place of the label, in steps from one class to the next",
+}
+"""What the page shows of an effect."""
 
 
 # ---------------------------------------------------------------- the answer
@@ -88,8 +99,14 @@ def _verdict(report: Report) -> str:
     found = ranked.direction[i]
     direction = ""
     if found is not None and has_direction(ranked, i):
-        direction = f": {describe_direction(found, measure_of(ranked.settings))}"
+        direction = f": {_say_direction(ranked, found)}"
     return f"{say_effects(ranked)} The largest is that of {shown(names[0])}{direction}."
+
+
+def _say_direction(ranked: Relevance, found: Direction) -> str:
+    """How the label differs between two values, as a whole sentence."""
+    subject = f"{quoted(ranked.label)} is " if found.label is None else ""
+    return f"{subject}{describe_direction(found, measure_of(ranked.settings))}"
 
 
 def _reasons(report: Report) -> list[str]:
@@ -124,17 +141,21 @@ def _reasons(report: Report) -> list[str]:
 def _different_alone(report: Report) -> Iterable[str]:
     """Features that are significant only alone, or only given others, and why; without copies."""
     ranked = report.relevance
-    level = 1 - ranked.settings.confidence
+    level, measure = 1 - ranked.settings.confidence, measure_of(ranked.settings)
+
+    def size(effect: float) -> str:
+        return f"{measure.text(measure.size(effect))}{measure.words}"
+
     for i in ranked.order().tolist():
         name, status, is_alone = ranked.names[i], ranked.status[i], bool(report.alone_p[i] <= level)
-        points, among = f"{in_points(points_of(report.alone[i]))} points", f"among {agreeing_on(ranked.given[i])}"
+        points, among = size(report.alone[i]), f"among {agreeing_on(ranked.given[i])}"
         pairs = [(s.first, s.second) for s in report.together if name in (s.first, s.second)]
         if status == "effect" and not is_alone:
             partners = [first if second == name else second for first, second in pairs]
             why = (
                 f": its effect depends on {list_all(partners)}."
                 if partners
-                else f"; {among}, the effect is {in_points(points_of(ranked.effect[i]))} points."
+                else f"; {among}, the effect is {size(ranked.effect[i])}."
             )
             yield f"{shown(name, LONG_NAME)}: Not significant alone ({points}){why}"
         elif is_alone and ranked.given[i] and status in ("none", "unclear"):
@@ -163,8 +184,13 @@ def page_of(report: Report) -> dict[str, Any]:
         *_listed("", explain_statuses(ranked)),
         *_listed("Different alone: what a univariate filter would show", _different_alone(report), 8),
     )
+    are_classes = settings.scale == "classes"
     return {
-        "classes": _stacked(report, [report.class_sizes[ranked.classes.index(c)] for c in report.shown_classes]),
+        "classes": _classes(report),
+        "facts": _facts(report),
+        "mean": None if report.spread is None else MEANS[settings.scale].lower(),
+        "folded": "Values and rows" if report.scores else "Values, transitions and rows",
+        "measured": MEASURED[settings.scale],
         "verdict": _verdict(report),
         "reasons": [*_reasons(report), *warnings_of(ranked.notes)],
         "assumed": assumed(settings.n_groups),
@@ -179,9 +205,27 @@ def page_of(report: Report) -> dict[str, Any]:
             "audit": [replace(view_audit(a), title=shown(a.feature, LONG_NAME), examples=()) for a in report.audits],
             "unclear": [View(tables=unclear)] if unclear else [],
             "data": [View("" if done else "Nothing: every column was used as it is.", tables=_listed("", done))],
-            "paper": [View(details=view_relevance(ranked, top=MAX_RANKED, paper=True).tables)],
+            "paper": [View(details=view_relevance(ranked, top=MAX_RANKED, paper=True).tables)] if are_classes else [],
         },
     }
+
+
+def _classes(report: Report) -> list[Part]:
+    """All rows by class; nothing of numbers."""
+    classes = report.relevance.classes
+    return (
+        _stacked(report, [report.class_sizes[classes.index(c)] for c in report.shown_classes])
+        if report.shown_classes
+        else []
+    )
+
+
+def _facts(report: Report) -> list[tuple[str, str]]:
+    """What is said of the label: the number of classes, or the mean and the middle half of numbers."""
+    if report.spread is None:
+        return [("Classes", f"{len(report.relevance.classes):,}")]
+    table = tabulate([0], _spread_columns(report, [report.spread]))
+    return [(heading.title, cell.text) for heading, cell in zip(table.headings, table.rows[0], strict=True)]
 
 
 def _listed(title: str, texts: Iterable[str], most: int | None = None) -> tuple[Table, ...]:
@@ -240,23 +284,19 @@ def _panel(report: Report, panel: Panel) -> View:
     elif ranked.status[i] == "effect" and not has_direction(ranked, i):
         line = f"{among} it has an effect, but {MIXED}."
     else:
-        crude = f" Crude difference: {signed(panel.crude)}." if ranked.given[i] else ""
-        line = f"{among} {describe_direction(direction, measure_of(ranked.settings))}.{crude}"
+        measure = measure_of(ranked.settings)
+        crude = f" Crude difference: {measure.signed(measure.shown(panel.crude))}." if ranked.given[i] else ""
+        line = f"{among} {_say_direction(ranked, direction)}.{crude}"
     n, share = panel.n_compared, percent(panel.n_compared / ranked.n_rows)
-    bars = [_stacked(report, counts[:-1], sum(counts)) for counts in panel.counts]
     n_left = panel.n_values - len(panel.values)
     values = tabulate(
-        range(len(bars)),
+        range(len(panel.values)),
         [
             text_column("Value", lambda k: marked(panel.values[k], 40)),
             number_column("Rows", lambda k: f"{sum(panel.counts[k]):,}"),
-            text_column("Shares", lambda k: Cell("", chart=bars[k])),
-            *(
-                number_column(marked(name, 20), partial(lambda c, k: percent(bars[k][c].share), c))
-                for c, name in enumerate(report.shown_classes)
-            ),
+            *(_spread_columns(report, panel.spreads) if panel.spreads else _share_columns(report, panel)),
         ],
-        title="Values and their label shares",
+        title="The label by value" if panel.spreads else "Values and their label shares",
         note=f"{counted(n_left, 'rarer value')} not shown." if n_left > 0 else "",
     )
     changes = transition_table(
@@ -268,9 +308,58 @@ def _panel(report: Report, panel: Panel) -> View:
         title=shown(panel.feature, LONG_NAME),
         about=(ranked.status[i] if copied is None else f"same as {shown(copied, 30)}",),
         explanation=(f"Compared: {n:,} rows ({share} of all) in {counted(n_pairs, 'pair')}.",) if n_pairs else (),
-        details=(values, replace(changes, title="Transitions in the compared pairs", note=changes.note or none)),
+        details=(
+            values,
+            *(
+                []
+                if panel.spreads
+                else [replace(changes, title="Transitions in the compared pairs", note=changes.note or none)]
+            ),
+        ),
         examples=tuple(pair_table(panel.feature, ranked.label, pair) for pair in panel.examples),
     )
+
+
+def _share_columns(report: Report, panel: Panel) -> list[Column]:
+    """The share of each class among the rows of each value."""
+    bars = [_stacked(report, counts[:-1], sum(counts)) for counts in panel.counts]
+    return [
+        text_column("Shares", lambda k: Cell("", chart=bars[k])),
+        *(
+            number_column(marked(name, 20), partial(lambda c, k: percent(bars[k][c].share), c))
+            for c, name in enumerate(report.shown_classes)
+        ),
+    ]
+
+
+def _spread_columns(report: Report, spreads: Sequence[Spread]) -> list[Column]:
+    """The mean of a number among the rows of each value, and the middle half of the rows.
+
+    All panels have the axis of the scores, from the lowest to the highest tenth of the rows of any value.
+    """
+    score_of = dict(zip(report.relevance.classes, report.scores, strict=True))
+    label_at = {score: label for label, score in score_of.items()}
+    kind = report.relevance.settings.scale
+    every = [spread for panel in report.panels for spread in panel.spreads] + [*filter(None, [report.spread])]
+    low, high = (pick(score_of[one.quantiles[end]] for one in every) for pick, end in ((min, 0), (max, -1)))
+
+    def text(label: Any) -> str:
+        return three_digits(float(label)) if isinstance(label, int | float) else marked(label, 20)
+
+    def place(score: float) -> float:
+        return (score - low) / (high - low) if high > low else 0.5
+
+    def mean(k: int) -> Cell:
+        tenth, quarter, _, three_quarters, nine_tenths = (place(score_of[label]) for label in spreads[k].quantiles)
+        score = spreads[k].mean
+        marks = Marks(quarter, three_quarters, tenth, nine_tenths, place(score))
+        return Cell(three_digits(math.exp(score) if kind == "log" else score), chart=marks)
+
+    def half(k: int) -> str:
+        return f"{text(spreads[k].quantiles[1])} to {text(spreads[k].quantiles[3])}"
+
+    axis = (text(label_at[low]), text(label_at[high]))
+    return [number_column(MEANS[kind], mean, axis=axis), number_column("Middle half", half)]
 
 
 # ---------------------------------------------------------------- as HTML
