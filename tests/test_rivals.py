@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from conftest import random_table
-from scipy.stats import chi2_contingency
-from sklearn.ensemble import RandomForestClassifier
+from scipy.stats import chi2_contingency, f_oneway
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.feature_selection import mutual_info_regression
 from sklearn.metrics import mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
@@ -13,6 +14,7 @@ from analogical.paper import sample
 from analogical.paper.tables import distance_to_nearest_miss
 from analogical.rivals import (
     METHODS,
+    METHODS_OF_NUMBERS,
     Method,
     choose_methods,
     one_hot,
@@ -188,3 +190,64 @@ def test_relief_of_ids_needs_no_column_for_each():
 def test_relieff_is_not_run_on_hundreds_of_classes(monkeypatch):
     codes = np.random.default_rng(0).integers(0, 3, (101, 2))
     assert np.isnan(METHODS["relieff"](codes, np.arange(101), RNG)).all()
+
+
+# ---------------------------------------------------------------- labels that are numbers
+
+
+def of_numbers(name, codes, numbers, seed=7, **options):
+    return METHODS_OF_NUMBERS[name](codes, numbers, np.random.default_rng(seed), **options)
+
+
+def test_f_is_that_of_one_way_analysis_of_variance():
+    rng = np.random.default_rng(0)
+    for codes, labels in tables():
+        numbers = 1e6 + labels + rng.normal(size=len(codes))
+        scores = of_numbers("f", codes, numbers)
+        for column, score in zip(codes.T, scores, strict=True):
+            groups = [numbers[column == value] for value in set(column)]
+            assert score == pytest.approx(f_oneway(*groups).statistic if len(groups) > 1 else 0, rel=1e-6)
+        times = rng.integers(1, 4, len(codes))
+        repeated = of_numbers("f", np.repeat(codes, times, axis=0), np.repeat(numbers, times))
+        np.testing.assert_allclose(of_numbers("f", codes, numbers, weights=times), repeated, rtol=1e-9)
+
+
+def test_f_of_a_constant_is_0_of_ids_unknown_and_of_what_determines_the_label_finite():
+    ids, same, half = np.arange(8), np.zeros(8, int), np.arange(8) % 2
+    scores = of_numbers("f", np.column_stack([ids, same, half]), half.astype(float))
+    assert np.isnan(scores[0])
+    assert scores[1] == 0
+    assert 1e9 < scores[2] < np.inf
+    assert of_numbers("f", half[:, None], np.full(8, 2.5)).tolist() == [0]
+
+
+def test_other_methods_of_numbers_are_those_of_the_libraries():
+    codes, labels = sample("g1", 5, 3, 240, seed=1)
+    numbers = labels + np.random.default_rng(0).normal(size=240)
+    seed = int(np.random.default_rng(7).integers(2**31))
+    expected = mutual_info_regression(codes, numbers, discrete_features=True, random_state=seed)
+    np.testing.assert_array_equal(of_numbers("mi", codes, numbers), expected)
+    indicators = np.column_stack([column == value for column in codes.T for value in range(3)]).astype(float)
+    model = RandomForestRegressor(100, random_state=seed).fit(indicators, numbers)
+    expected = model.feature_importances_.reshape(5, 3).sum(axis=1)
+    np.testing.assert_allclose(of_numbers("forest", codes, numbers), expected)
+    wanted = codes[:, 0] + 0.5 * np.random.default_rng(0).normal(size=240)
+    for name in ("mi", "forest", "permutation", "relieff"):
+        scores = of_numbers(name, codes, wanted)
+        assert scores.argmax() == 0
+        assert scores[0] > 4 * abs(scores[1:]).max()
+        np.testing.assert_array_equal(scores, of_numbers(name, codes, wanted))
+
+
+def test_relieff_of_a_number_finds_the_exclusive_or():
+    X = np.random.default_rng(0).integers(0, 2, (300, 6))
+    scores = of_numbers("relieff", X, (X[:, 1] ^ X[:, 4]) + np.random.default_rng(1).normal(0, 0.2, 300))
+    assert set(np.argsort(-scores)[:2]) == {1, 4}
+
+
+def test_methods_of_classes_are_not_those_of_numbers():
+    assert [m.name for m in choose_methods(None, METHODS_OF_NUMBERS)] == list(METHODS_OF_NUMBERS)
+    with pytest.raises(
+        InputError, match=r"no method 'chi2' for a label that is a number; choose from effect, f, mi, forest, perm"
+    ):
+        choose_methods(["chi2"], METHODS_OF_NUMBERS)

@@ -4,7 +4,7 @@ NaN means that the method has no evidence for the feature; otherwise a higher sc
 is one more function here, marked by :func:`_method`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
@@ -19,12 +19,22 @@ from analogical.count.pairs import count_pairs
 from analogical.errors import InputError, MissingDependencyError
 from analogical.estimate.status import ari_of, score_pairs
 
-__all__ = ["MAX_ROWS", "METHODS", "Method", "choose_methods", "normalise", "one_hot", "paper_index"]
+__all__ = [
+    "MAX_ROWS",
+    "METHODS",
+    "METHODS_OF_NUMBERS",
+    "Method",
+    "choose_methods",
+    "normalise",
+    "one_hot",
+    "paper_index",
+]
 
 Codes = NDArray[Any]
 """Shape (rows, features); whole numbers from 0, compared for equality only."""
 Labels = NDArray[Any]
-Score = Callable[[CodedRows, np.random.Generator], Floats]
+Score = Callable[[CodedRows, Floats, np.random.Generator], Floats]
+"""One score per feature, from coded rows, their labels as numbers, and a generator; one of the first two is unused."""
 
 MAX_ROWS = 3_000
 """Rows that slow methods are given by default."""
@@ -34,7 +44,8 @@ MAX_ROWS = 3_000
 class Method:
     """A way to score features; ``method(codes, labels, rng)`` gives one score per feature.
 
-    ``weights`` are how many rows each row stands for; slow methods ignore them.
+    ``labels`` are codes of classes, or the numbers themselves for a method of ``METHODS_OF_NUMBERS``. ``weights`` are
+    how many rows each row stands for; slow methods ignore them.
 
     Examples
     --------
@@ -66,7 +77,10 @@ class Method:
             )
         if self.score is None:
             raise InputError(f"The method {self.name!r} needs the table, not its codes; use analogical.compare.")
-        return self.score(_coded(codes, labels, weights), rng)
+        numbers = np.asarray(labels, np.float64)
+        if METHODS_OF_NUMBERS.get(self.name) is self:
+            labels = np.zeros(len(codes), np.int64)
+        return self.score(_coded(codes, labels, weights), numbers, rng)
 
     @property
     def is_available(self) -> bool:
@@ -117,25 +131,29 @@ METHODS = {
     )
 }
 """The methods by name, in the order in which they are shown."""
+METHODS_OF_NUMBERS = dict(METHODS)
+"""The same for labels that are numbers."""
 
 
-def _method(name: str, title: str, about: str, **options: Any) -> Callable[[Score], Score]:
+def _method(
+    name: str, title: str, about: str, among: dict[str, Method] = METHODS, **options: Any
+) -> Callable[[Score], Score]:
     """Make a method of the function that scores the features."""
 
     def add(score: Score) -> Score:
-        METHODS[name] = Method(name, title, about, score, **options)
+        among[name] = Method(name, title, about, score, **options)
         return score
 
     return add
 
 
 @_method("ari", "ARI", "share of pairs that differ on this feature only whose labels differ")
-def _ari(rows: CodedRows, _: np.random.Generator) -> Floats:
+def _ari(rows: CodedRows, _: Floats, __: np.random.Generator) -> Floats:
     return score_pairs(count_pairs(rows))
 
 
 @_method("chi2", "χ²", "Pearson's chi-square of the feature's values and the label")
-def _chi_square(rows: CodedRows, _: np.random.Generator) -> Floats:
+def _chi_square(rows: CodedRows, _: Floats, __: np.random.Generator) -> Floats:
     """NaN with a single class. Textbook: scipy.stats.chi2_contingency."""
     scores = np.full(rows.n_features, np.nan)
     for feature in range(rows.n_features):
@@ -150,8 +168,25 @@ def _chi_square(rows: CodedRows, _: np.random.Generator) -> Floats:
     return scores
 
 
+@_method("f", "F", "F of the label by the feature's values (analysis of variance)", METHODS_OF_NUMBERS)
+def _f_of_values(rows: CodedRows, numbers: Floats, _: np.random.Generator) -> Floats:
+    """0 for a constant feature or label, NaN if no value has two rows. Textbook: scipy.stats.f_oneway."""
+    weights, scores = rows.weights_or_ones().astype(np.float64), np.zeros(rows.n_features)
+    left = numbers - np.average(numbers, weights=weights)
+    total = float((weights * left**2).sum())
+    for feature in range(rows.n_features):
+        sizes = rows.value_sizes(feature).astype(np.float64)
+        between = float((np.bincount(rows.codes[:, feature], weights * left, len(sizes)) ** 2 / sizes).sum())
+        freedom, within = sizes.sum() - len(sizes), max(total - between, 1e-12 * total)
+        if freedom <= 0:
+            scores[feature] = np.nan
+        elif len(sizes) > 1 and total > 0:
+            scores[feature] = (between / (len(sizes) - 1)) / (within / freedom)
+    return scores
+
+
 @_method("mi", "MI", "mutual information of the feature and the label")
-def _mutual_information(rows: CodedRows, _: np.random.Generator) -> Floats:
+def _mutual_information(rows: CodedRows, _: Floats, __: np.random.Generator) -> Floats:
     """In nats. Textbook: sklearn.metrics.mutual_info_score."""
     scores = np.zeros(rows.n_features)
     for feature in range(rows.n_features):
@@ -160,6 +195,21 @@ def _mutual_information(rows: CodedRows, _: np.random.Generator) -> Floats:
         # smaller terms are the rounding error of 0, as in scikit-learn
         scores[feature] = max(float(terms[np.abs(terms) > np.finfo(np.float64).eps].sum()), 0.0)
     return scores
+
+
+@_method(
+    "mi",
+    "MI",
+    "mutual information of the feature's values and the number, from 3 neighbours (scikit-learn)",
+    METHODS_OF_NUMBERS,
+    costs=(0, 2e-6, 0),
+)
+def _mutual_information_of_numbers(rows: CodedRows, numbers: Floats, rng: np.random.Generator) -> Floats:
+    from sklearn.feature_selection import mutual_info_regression
+
+    seed = int(rng.integers(2**31))
+    found = mutual_info_regression(rows.codes, numbers, discrete_features=True, random_state=seed, n_jobs=1)
+    return np.asarray(found, np.float64)
 
 
 def _cells(rows: CodedRows, feature: int) -> tuple[Floats, Positions, Floats, Floats]:
@@ -181,11 +231,28 @@ def _cells(rows: CodedRows, feature: int) -> tuple[Floats, Positions, Floats, Fl
     "impurity importance in a random forest of 100 trees on indicators (scikit-learn)",
     costs=(0, 4e-6, 0),
 )
-def _forest(rows: CodedRows, rng: np.random.Generator) -> Floats:
+def _forest(rows: CodedRows, _: Floats, rng: np.random.Generator) -> Floats:
     from sklearn.ensemble import RandomForestClassifier
 
+    return _impurity_importance(RandomForestClassifier, rows, rows.labels, rng)
+
+
+@_method(
+    "forest",
+    "Forest",
+    "variance importance in a random forest of 100 regression trees on indicators (scikit-learn)",
+    METHODS_OF_NUMBERS,
+    costs=(0, 4e-5, 0),
+)
+def _forest_of_numbers(rows: CodedRows, numbers: Floats, rng: np.random.Generator) -> Floats:
+    from sklearn.ensemble import RandomForestRegressor
+
+    return _impurity_importance(RandomForestRegressor, rows, numbers, rng)
+
+
+def _impurity_importance(forest: Any, rows: CodedRows, labels: Labels, rng: np.random.Generator) -> Floats:
     indicators, owner = one_hot(rows.codes)  # the importance of a feature is the sum of that of its indicators
-    model = RandomForestClassifier(random_state=int(rng.integers(2**31)), n_jobs=1).fit(indicators, rows.labels)
+    model = forest(random_state=int(rng.integers(2**31)), n_jobs=1).fit(indicators, labels)
     return np.bincount(owner, weights=model.feature_importances_, minlength=rows.n_features).astype(np.float64)
 
 
@@ -195,9 +262,27 @@ def _forest(rows: CodedRows, rng: np.random.Generator) -> Floats:
     "accuracy that such a forest loses on held-out rows if the feature is permuted (scikit-learn)",
     costs=(0.06, 5e-5, 0),
 )
-def _permutation(rows: CodedRows, rng: np.random.Generator) -> Floats:
-    """Accuracy that the same forest, fitted on two thirds of the rows, loses on the others if a feature is permuted."""
+def _permutation(rows: CodedRows, _: Floats, rng: np.random.Generator) -> Floats:
     from sklearn.ensemble import RandomForestClassifier
+
+    return _permutation_importance(RandomForestClassifier, rows, rows.labels, rng)
+
+
+@_method(
+    "permutation",
+    "Permutation",
+    "R² that such a forest loses on held-out rows if the feature is permuted (scikit-learn)",
+    METHODS_OF_NUMBERS,
+    costs=(0.1, 1e-4, 0),
+)
+def _permutation_of_numbers(rows: CodedRows, numbers: Floats, rng: np.random.Generator) -> Floats:
+    from sklearn.ensemble import RandomForestRegressor
+
+    return _permutation_importance(RandomForestRegressor, rows, numbers, rng)
+
+
+def _permutation_importance(forest: Any, rows: CodedRows, labels: Labels, rng: np.random.Generator) -> Floats:
+    """What the same forest, fitted on two thirds of the rows, loses on the others if a feature is permuted."""
     from sklearn.inspection import permutation_importance
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder
@@ -206,9 +291,9 @@ def _permutation(rows: CodedRows, rng: np.random.Generator) -> Floats:
     held_out, train = np.split(order, [max(len(order) // 3, 1)])
     if not len(train):
         return np.full(rows.n_features, np.nan)
-    forest = RandomForestClassifier(random_state=seed, n_jobs=1)
-    model = make_pipeline(OneHotEncoder(handle_unknown="ignore"), forest).fit(rows.codes[train], rows.labels[train])
-    found = permutation_importance(model, rows.codes[held_out], rows.labels[held_out], random_state=seed)
+    trees = forest(random_state=seed, n_jobs=1)
+    model = make_pipeline(OneHotEncoder(handle_unknown="ignore"), trees).fit(rows.codes[train], labels[train])
+    found = permutation_importance(model, rows.codes[held_out], labels[held_out], random_state=seed)
     return np.asarray(found.importances_mean, dtype=np.float64)
 
 
@@ -218,7 +303,7 @@ def _permutation(rows: CodedRows, rng: np.random.Generator) -> Floats:
     "Kira and Rendell's Relief over all rows, averaged over equally near neighbours",
     costs=(0, 0, 1.5e-9),
 )
-def _relief(rows: CodedRows, _: np.random.Generator) -> Floats:
+def _relief(rows: CodedRows, _: Floats, __: np.random.Generator) -> Floats:
     """Relief (1992): differences to the nearest miss, minus differences to the nearest hit.
 
     Every row is an anchor, no row is its own neighbour, and equally near rows are averaged, so the result does not
@@ -243,25 +328,42 @@ def _relief(rows: CodedRows, _: np.random.Generator) -> Floats:
 
 
 @_method("relieff", "ReliefF", "ReliefF with 10 neighbours (scikit-rebate)", costs=(0, 0, 5e-8), package="skrebate")
-def _relieff(rows: CodedRows, _: np.random.Generator) -> Floats:
+def _relieff(rows: CodedRows, _: Floats, __: np.random.Generator) -> Floats:
     """Every feature and the label are categories.
 
     NaN with more than 100 classes: most have too few rows for neighbours, and it would take minutes.
     """
-    from skrebate import ReliefF
-
     class_sizes = np.bincount(rows.labels)
     class_sizes = class_sizes[class_sizes > 0]  # a sample of rows may lack some classes
     if len(class_sizes) > 100:
         return np.full(rows.n_features, np.nan)
+    kind = "binary" if len(class_sizes) == 2 else "multiclass"
+    return _relief_of_neighbours(rows, rows.labels, max(1, min(10, int(class_sizes.min()) - 1)), kind)
+
+
+@_method(
+    "relieff",
+    "RReliefF",
+    "ReliefF of a number with 10 neighbours (scikit-rebate)",
+    METHODS_OF_NUMBERS,
+    costs=(0, 0, 5e-8),
+    package="skrebate",
+)
+def _relieff_of_numbers(rows: CodedRows, numbers: Floats, _: np.random.Generator) -> Floats:
+    return _relief_of_neighbours(rows, numbers, max(1, min(10, len(numbers) - 1)), "continuous")
+
+
+def _relief_of_neighbours(rows: CodedRows, labels: Labels, n_neighbors: int, label_type: str) -> Floats:
+    from skrebate import ReliefF
+
     model = ReliefF(
         n_features_to_select=rows.n_features,
-        n_neighbors=max(1, min(10, int(class_sizes.min()) - 1)),
+        n_neighbors=n_neighbors,
         categorical_features=list(range(rows.n_features)),
-        label_type="binary" if len(class_sizes) == 2 else "multiclass",
+        label_type=label_type,
         n_jobs=1,
     )
-    model.fit(rows.codes.astype(np.float64), rows.labels.astype(np.int64))
+    model.fit(rows.codes.astype(np.float64), labels.astype(np.float64 if label_type == "continuous" else np.int64))
     return np.asarray(model.feature_importances_, dtype=np.float64)
 
 
@@ -282,7 +384,7 @@ def one_hot(codes: Codes, fewest: int = 1) -> tuple[Floats, Positions]:
     return np.concatenate(parts, axis=1).astype(np.float64), owner
 
 
-def choose_methods(names: Sequence[str] | None = None) -> tuple[Method, ...]:
+def choose_methods(names: Sequence[str] | None = None, methods: Mapping[str, Method] = METHODS) -> tuple[Method, ...]:
     """The methods of these names; without names, all of them.
 
     Examples
@@ -290,12 +392,13 @@ def choose_methods(names: Sequence[str] | None = None) -> tuple[Method, ...]:
     >>> [method.title for method in choose_methods(["mi", "ari"])]
     ['MI', 'ARI']
     """
-    names = tuple(METHODS) if names is None else names
-    unknown = [name for name in names if name not in METHODS]
+    names = tuple(methods) if names is None else names
+    unknown = [name for name in names if name not in methods]
     if unknown or not names:
-        what = f"There is no method {unknown[0]!r}" if unknown else "No method was named"
-        raise InputError(f"{what}; choose from {', '.join(METHODS)}.")
-    return tuple(METHODS[name] for name in dict.fromkeys(names))
+        kind = "" if methods is METHODS else " for a label that is a number"
+        what = f"There is no method {unknown[0]!r}{kind}" if unknown else "No method was named"
+        raise InputError(f"{what}; choose from {', '.join(methods)}.")
+    return tuple(methods[name] for name in dict.fromkeys(names))
 
 
 def normalise(scores: Floats) -> Floats:

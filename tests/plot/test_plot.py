@@ -1,12 +1,14 @@
 """Figures: what is drawn, read off the axes."""
 
 import dataclasses
+import re
 import sys
 import warnings
 from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
@@ -244,6 +246,30 @@ def test_a_wide_interval_does_not_make_all_bars_tiny():
     assert [len(ends) for ends in caps] == [1, 1, 1]  # the other end is beyond the axis
     tiny = dataclasses.replace(result, effect=result.effect / 1e4, effect_high=result.effect_high / 1e4)
     assert tiny.plot().get_xlim() == pytest.approx((0, 10.3))
+
+
+@pytest.mark.parametrize(
+    ("unit", "scale", "said", "beside"),
+    [
+        (12_400, "number", "the unit of price", r"[\d,]{6,}   b: -[\d,]{6,} \(-[\d,]{6,} to -[\d,]{6,}\)"),
+        (0.0031, "number", "the unit of price", r"0\.00\d+   b: -0\.00\d+ \(-0\.00\d+ to -0\.00\d+\)"),
+        (1.0, "log", "per cent", r"\d\d   b: -\d\d \(-\d\d to -\d\d\)"),
+        (1.0, "ranks", "ranks", r"\d\d   b: -\d\d \(-\d\d to -\d\d\)"),
+    ],
+)
+def test_sizes_of_a_number_are_in_its_unit(unit, scale, said, beside):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.choice(["a", "b"], 400, p=[0.6, 0.4]), "z": rng.integers(0, 3, 400)})
+    prices = pd.Series(unit * (5 + (frame["x"] == "a") + 0.3 * rng.normal(size=400)), name="price")
+    result = relevance(frame, prices, scale=scale)
+    ax = result.plot()
+    assert ax.get_xlabel().replace("\n", " ").startswith(f"size in {said} (root of the effect)")
+    assert re.fullmatch(beside, texts_of(ax)[0])
+    sizes = np.sqrt(result.effect[result.order()])
+    lengths = [bar.get_width() for bar in ax.patches]
+    np.testing.assert_allclose(lengths, 100 * np.expm1(sizes) if scale == "log" else sizes)
+    assert 0.25 < lengths[0] / ax.get_xlim()[1] < 1
+    assert_readable(ax)
 
 
 def test_names_of_the_data_never_become_formulas(tmp_path):

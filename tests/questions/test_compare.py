@@ -309,3 +309,28 @@ def test_rows_are_drawn_as_often_as_their_weight_says(times):
         3,
         4,
     ]
+
+
+def test_numbers_are_compared_by_methods_of_numbers():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (400, 5))
+    price = 1e5 * (X[:, 1] + 2.0 * (X[:, 3] == 2)) + 2e4 * rng.normal(size=400)
+    found = compare(X, price)
+    assert [method.name for method in found.methods][:5] == ["effect", "f", "mi", "forest", "permutation"]
+    assert found.scale == "number"
+    for method in found.methods:
+        assert set(found.order()[:2]) == {1, 3} == set(np.argsort(found.ranks[method.name])[:2])
+    logs = compare(X, price - price.min() + 1, methods=["effect", "f"], scale="log")
+    assert logs.scale == "log"
+    assert logs.scores["f"].tolist() != found.scores["f"].tolist()
+    with pytest.raises(InputError, match="There is no method 'ari' for a label that is a number"):
+        compare(X, price, methods=["ari"])
+
+
+def test_numbers_0_and_1_have_the_effect_of_two_classes():
+    X, y, options = titanic()
+    y = (X[y] == "yes").astype(int)
+    X = X.drop(columns="survived")
+    of_classes = compare(X, y, methods=["effect"], **options)
+    of_numbers = compare(X, y, methods=["effect"], scale="number", **options)
+    np.testing.assert_allclose(of_numbers.scores["effect"], of_classes.scores["effect"], rtol=1e-9)

@@ -236,8 +236,8 @@ def compare(
         str | None,
         typer.Option(
             metavar="NAMES",
-            help="Methods, separated by commas: effect, ari, chi2, mi, forest, permutation, relief, relieff. The table"
-            " is sorted by the first.",
+            help="Methods, separated by commas: effect, ari, chi2, mi, forest, permutation, relief, relieff; for a"
+            " number as label effect, f, mi, forest, permutation, relieff. The table is sorted by the first.",
             show_default="all that are installed and fast enough",
         ),
     ] = None,
@@ -245,7 +245,8 @@ def compare(
         int,
         typer.Option(
             metavar="N",
-            help="Maximum number of rows, drawn at random, for slow methods: forest, permutation, relief, relieff.",
+            help="Maximum number of rows, drawn at random, for slow methods: forest, permutation, relief, relieff, and"
+            " mi of a number.",
         ),
     ] = 3_000,
     seed: Seed = 0,

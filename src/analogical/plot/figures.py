@@ -28,7 +28,7 @@ from analogical.plot.canvas import (
 from analogical.show.interactions import share_grid
 from analogical.show.relevance import Sizes, has_direction, interaction_sizes, measure_of, sizes_of
 from analogical.show.selection import REASONS, selection_steps
-from analogical.show.words import Measure, counted, in_points, marked, p_words, shorten, shown, signed
+from analogical.show.words import Measure, counted, marked, p_words, shorten, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,14 +52,21 @@ REDUNDANCY_COLOURS = {
 def plot_relevance(result: "Relevance", ax: "Axes | None", *, top: int) -> "Axes":
     """Sizes in points with intervals, best first."""
     order = result.order()[: check_whole("top", top, low=1, high=MAX_DRAWN_ROWS)].tolist()
-    of_label = f" for {short_name(result.classes[1])}" if len(result.classes) == 2 else ""
+    measure = measure_of(result.settings)
+    are_classes = measure.kind == "classes"
+    of_label = f" for {short_name(result.classes[1])}" if are_classes and len(result.classes) == 2 else ""
+    unit = (
+        "percentage points"
+        if are_classes
+        else measure.words.strip().replace("%", "per cent") or f"the unit of {short_name(result.label)}"
+    )
     return _draw_sizes(
         result,
         ax,
         {i: sizes_of(result, i) for i in order},
         names=[result.names[i] for i in order],
         title=f"Effects on {short_name(result.label)}",
-        x_label=f"size in percentage points (root of the effect), with {100 * result.settings.confidence:g} % interval;"
+        x_label=f"size in {unit} (root of the effect), with {100 * result.settings.confidence:g} % interval;"
         f" right: size, and direction{of_label}",
         beside=[_size_and_direction(result, i) for i in order],
     )
@@ -67,12 +74,15 @@ def plot_relevance(result: "Relevance", ax: "Axes | None", *, top: int) -> "Axes
 
 def _draw_sizes(result: "Relevance | Interactions", ax: "Axes | None", sizes: dict[int, Sizes], **texts: Any) -> "Axes":
     """A bar with its interval for each of some entries, with their sizes; an end beyond the axis has no cap."""
+    from matplotlib.ticker import MaxNLocator
+
     is_effect = [result.status[i] == "effect" for i in sizes]
     largest = max((one.size for one in sizes.values() if one.size == one.size), default=0.0)
     widest = max((one.high for one in sizes.values() if one.high == one.high), default=0.0)
-    # At least 10 points, so that noise does not fill the figure; at most twice the largest size, so that a wide
-    # interval does not make all bars tiny.
-    least = 10.0 if result.settings.scale == "classes" else 0.0
+    # At least 10 points or the largest negligible size, so that noise does not fill the figure; at most twice the
+    # largest size, so that a wide interval does not make all bars tiny.
+    measure = measure_of(result.settings)
+    least = 10.0 if measure.kind == "classes" else measure.size(result.settings.negligible)
     right = 1.03 * min(max(widest, least), max(2.0 * largest, least)) or 1.0
     legend, n_more = _significance_keys(is_effect), len(result) - len(sizes)
     with axes_with_rows(ax, legend=legend, n_more=n_more, **texts) as ax:
@@ -86,6 +96,8 @@ def _draw_sizes(result: "Relevance | Interactions", ax: "Axes | None", sizes: di
             ends = [end for end in (low, high) if end <= right]
             ax.plot(ends, [row] * len(ends), "|", color=colour, markersize=5, markeredgewidth=1.1, zorder=3)
         ax.set_xlim(0, right)
+        if not 0.01 <= right < 1_000:  # or numbers of the axis would touch each other
+            ax.xaxis.set_major_locator(MaxNLocator(4))
         ax.xaxis.set_major_formatter("{x:,.10g}")
     return ax
 
@@ -103,14 +115,16 @@ def _size_and_direction(result: "Relevance", i: int) -> str:
         return f"same as {short_name(copied)}"
     if np.isnan(result.effect[i]):
         return "–"
-    size = in_points(sizes_of(result, i).size)
+    measure = measure_of(result.settings)
+    size = measure.text(sizes_of(result, i).size)
     if result.status[i] != "effect" or found is None:
         return size
     if not has_direction(result, i):
         return f"{size}   mixed direction"
-    label = "" if len(result.classes) == 2 else f"{short_name(found.label, 12)} "
-    interval = f"({found.low:.0f} to {found.high:.0f})"
-    return f"{size}   {shorten(marked(found.value), 14)}: {label}{signed(found.difference)} {interval}"
+    label = "" if found.label is None or len(result.classes) == 2 else f"{short_name(found.label, 12)} "
+    difference, low, high = map(measure.shown, (found.difference, found.low, found.high))
+    interval = f"{low:.0f} to {high:.0f}" if measure.kind == "classes" else measure.interval(low, high)
+    return f"{size}   {shorten(marked(found.value), 14)}: {label}{measure.signed(difference)} ({interval})"
 
 
 def plot_comparison(result: "Comparison", ax: "Axes | None", *, top: int) -> "Axes":

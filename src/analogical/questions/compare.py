@@ -14,7 +14,7 @@ from analogical.columns.roles import as_list
 from analogical.columns.rules import ColumnOptions
 from analogical.count.groups import CodedRows
 from analogical.questions.relevance import relevance
-from analogical.rivals import MAX_ROWS, Method, choose_methods, normalise
+from analogical.rivals import MAX_ROWS, METHODS, METHODS_OF_NUMBERS, Method, choose_methods, normalise
 from analogical.study import study_of
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ class Comparison(Result):
         As in :class:`analogical.Relevance`.
     methods : tuple of Method
         The methods.
+    scale : str
+        How labels were compared, as in :class:`analogical.Settings`.
     scores, shares : dict of str to ndarray
         By name of the method: its score, and the score as a share of the sum (negative ones count as 0).
         NaN where the method has no evidence.
@@ -65,6 +67,7 @@ class Comparison(Result):
     sampled: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
+    scale: str = "classes"
     backend: str | None = None
 
     def __len__(self) -> int:
@@ -133,8 +136,10 @@ def compare(
     X, y
         As in :func:`analogical.relevance`; or a :class:`analogical.Study`, without ``y``.
     methods : sequence of str, optional
-        Names from ``analogical.rivals.METHODS``. If not given, all that are installed and take a few seconds at most
-        on a table of this size; ``left_out`` names the others.
+        Names from ``analogical.rivals.METHODS``, or ``METHODS_OF_NUMBERS`` for a label that is a number or has classes
+        in order: ``"effect"``, ``"f"`` (analysis of variance), ``"mi"``, ``"forest"``, ``"permutation"``,
+        ``"relieff"`` (RReliefF). If not given, all that are installed and take a few seconds at most on a table of this
+        size; ``left_out`` names the others.
     max_rows : int
         Maximum number of rows, drawn at random, for slow methods: the random forest, alone and with permutations, and
         Relief and ReliefF, which compare all rows with each other. The result says so.
@@ -168,8 +173,9 @@ def compare(
     ([1, 1, 3], [1, 1, 1])
     """
     max_rows, seed = check_whole("max_rows", max_rows, low=2), seed_from(random_state)
-    chosen = choose_methods(None if methods is None else as_list(methods, "methods"))
+    names = None if methods is None else as_list(methods, "methods")
     study = study_of(compare, X, y, columns, without=("groups",), needs_rows=True)
+    chosen = choose_methods(names, METHODS if study.scale is None else METHODS_OF_NUMBERS)
     table, rows, left_out = study.table, study.rows, list[str]()
     if methods is None:
         n_rows, chosen = min(rows.n_rows, max_rows), tuple(method for method in chosen if method.is_available)
@@ -183,7 +189,8 @@ def compare(
             scores[method.name], ranks[method.name] = ours.effect, np.argsort(ours.order()) + 1
             continue
         drawn = _draw(rows, max_rows, rng) if method.is_slow else rows
-        scores[method.name] = method(drawn.codes, drawn.labels, rng, drawn.weights)
+        labels = drawn.labels if study.scale is None else study.label_scores[drawn.labels, 0]
+        scores[method.name] = method(drawn.codes, labels, rng, drawn.weights)
         # 1 for the best; scores that are equal up to rounding share the better rank, NaN comes last
         keys = np.where(np.isnan(scores[method.name]), -np.inf, np.round(scores[method.name], 12))
         ranks[method.name] = len(keys) - np.searchsorted(np.sort(keys), keys, side="right") + 1
@@ -199,6 +206,7 @@ def compare(
         sampled=tuple(method.name for method in chosen if method.is_slow and rows.n_rows > max_rows),
         left_out=tuple(left_out),
         notes=study.notes,
+        scale="classes" if study.scale is None else study.scale.kind,
         backend=table.backend,
     )
 

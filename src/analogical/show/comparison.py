@@ -3,7 +3,7 @@
 from functools import partial
 
 from analogical.questions.compare import Comparison
-from analogical.rivals import METHODS
+from analogical.rivals import METHODS, METHODS_OF_NUMBERS
 from analogical.show.views import Cell, View, number_column, tabulate, text_column
 from analogical.show.words import counted, list_all, quoted, shown, verb
 
@@ -50,7 +50,8 @@ def describe_not_installed() -> tuple[str, ...]:
 
 def _describe_samples(result: Comparison) -> list[str]:
     """Which methods were not run, with how to request them, and which used a sample."""
-    lines, left_out = [], [METHODS[name].title for name in result.left_out]
+    known = METHODS if result.scale == "classes" else METHODS_OF_NUMBERS
+    lines, left_out = [], [known[name].title for name in result.left_out]
     sampled = list_all([method.title for method in result.methods if method.name in result.sampled])
     if left_out:
         names = [*(method.name for method in result.methods[:1]), *result.left_out]
