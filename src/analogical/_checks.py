@@ -36,10 +36,10 @@ def check_whole(name: str, value: Any, *, low: int, high: int | None = None, abo
     raise InputError(f"{name} must be a whole number {bounds}{about}{other}, got {value!r}.")
 
 
-def check_number(name: str, value: Any, *, expected: str, ends: bool = False) -> float:
-    """The value as a float if it is between 0 and 1; with ``ends``, 0 and 1 are allowed."""
+def check_number(name: str, value: Any, *, expected: str, ends: bool = False, high: float = 1.0) -> float:
+    """The value as a float if it is between 0 and ``high``; with ``ends``, these two are allowed."""
     is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if is_number and (0 <= value <= 1 if ends else 0 < value < 1):
+    if is_number and (0 <= value <= high if ends else 0 < value < high):
         return float(value)
     raise InputError(f"{name} must be {expected}, got {value!r}.")
 

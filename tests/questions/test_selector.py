@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.feature_selection import GenericUnivariateSelect, SelectKBest, SelectPercentile
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -31,6 +31,8 @@ EVERY_ROW, XOR = sample("g2", n_features=4)
         AnalogicalSelector(k=1),
         AnalogicalSelector(k=1, strategy="ranking"),
         AnalogicalSelector(threshold=0.5),
+        AnalogicalSelector(scale="number"),
+        AnalogicalSelector(scale="ranks", k=1),
     ],
 )
 def test_scikit_learns_checks(estimator, check):
@@ -170,7 +172,8 @@ def test_ari_score_is_nan_without_evidence_and_never_two():
         ({"k": 1.5}, "got 1.5"),
         ({"k": True}, "got True"),
         ({"k": "some"}, "got 'some'"),
-        ({"threshold": 2}, "threshold must be a number from 0 to 1 or None, got 2"),
+        ({"threshold": 2}, "threshold must be a number from 0 to 1 for a label with classes, got 2"),
+        ({"threshold": -1}, "threshold must be a number from 0 or None, got -1"),
         ({"threshold": "high"}, "got 'high'"),
         ({"duplicates": "no"}, 'duplicates must be "count" or "once"'),
         ({"confidence": 1.5}, "confidence must be a number between 0 and 1"),
@@ -445,3 +448,56 @@ def test_an_extra_version_of_a_column_changes_nothing_that_is_kept(kind, of, at)
         assert kept.tolist() == [*expected.tolist(), False]
     else:  # the extra column stands for the one it equals
         assert kept.tolist() == [bool(expected[of]), *(bool(e) and i != of for i, e in enumerate(expected))]
+
+
+# ---------------------------------------------------------------- labels that are numbers
+
+
+def rents(n_rows=600, seed=0):
+    """Rents that depend on the second and the fourth of five columns."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.integers(0, 3, (n_rows, 5)), columns=list("abcde"))
+    return X, 800 + 300 * X["b"] + 60 * (X["d"] == 1) + 50 * rng.normal(size=n_rows)
+
+
+def test_a_threshold_of_numbers_is_a_squared_difference():
+    X, y = rents()
+    kept = {
+        threshold: AnalogicalSelector(threshold=threshold).fit(X, y).get_feature_names_out().tolist()
+        for threshold in (None, 30**2, 100**2)
+    }
+    assert kept == {None: ["b", "d"], 30**2: ["b", "d"], 100**2: ["b"]}
+    scores = AnalogicalSelector().fit(X, y).scores_
+    assert 300 < scores[1] ** 0.5 < 500  # values are one or two steps apart
+    assert AnalogicalSelector(k=2).fit(X, y).get_feature_names_out().tolist() == ["b", "d"]
+    with pytest.warns(SelectionWarning, match=r"No feature has an effect of at least 1000000, so none is kept"):
+        AnalogicalSelector(threshold=1000**2).fit(X, y)
+
+
+def test_numbers_0_and_1_are_selected_as_two_classes():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (300, 4))
+    y = X[:, 2] ^ (rng.random(300) < 0.2)
+    of_classes, of_numbers = (
+        AnalogicalSelector(threshold=0.2).fit(X, y),
+        AnalogicalSelector(threshold=0.2, scale="number").fit(X, y.astype(int)),
+    )
+    np.testing.assert_allclose(of_numbers.scores_, of_classes.scores_, rtol=1e-9)
+    assert of_numbers.get_support().tolist() == of_classes.get_support().tolist() == [False, False, True, False]
+
+
+def test_a_pipeline_of_regression_selects_by_numbers():
+    X, y = rents()
+    pipeline = make_pipeline(AnalogicalSelector(strategy="ranking", k=1), LinearRegression())
+    search = GridSearchCV(
+        pipeline, {"analogicalselector__k": [1, 2], "analogicalselector__scale": ["auto", "ranks"]}, cv=3
+    )
+    assert search.fit(X, y).best_score_ > 0.9
+    assert search.best_estimator_[0].relevance_.settings.scale in ("number", "ranks")
+
+
+def test_a_number_is_no_label_of_the_paper_s_index():
+    X, y = rents(100)
+    with pytest.raises(InputError, match=r"ari_score asks whether labels are equal, and y is a number, whose"):
+        ari_score(X, y)
+    assert not np.isnan(ari_score(X, pd.cut(y, 3))).all()  # intervals in order are classes too

@@ -13,6 +13,7 @@ from analogical._results import Result, entry_at, per_entry
 from analogical._types import Floats, Ints, Note, Positions
 from analogical.columns.encode import encode_table
 from analogical.columns.rules import ColumnOptions, Rules
+from analogical.errors import InputError
 from analogical.estimate.sizes import Size, t_quantile
 from analogical.estimate.status import (
     LEVEL,
@@ -523,8 +524,9 @@ def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
     """The exact index of every feature, as a score function for scikit-learn's univariate selectors.
 
     For ``SelectKBest``, ``SelectPercentile`` and ``GenericUnivariateSelect``. It compares rows that differ on one
-    feature only, as the paper does: a feature without pairs scores NaN, which those selectors rank last. On wide
-    tables, where few features have pairs, use :class:`analogical.AnalogicalSelector`.
+    feature only, as the paper does, and asks whether their labels are equal: a feature without pairs scores NaN, which
+    those selectors rank last. On wide tables, where few features have pairs, and for a label that is a number, use
+    :class:`analogical.AnalogicalSelector`.
 
     Parameters
     ----------
@@ -535,6 +537,11 @@ def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
     -------
     ndarray of float
         One score per feature: a share, or NaN for a feature that has no pairs, is constant or is an identifier.
+
+    Raises
+    ------
+    InputError
+        If the label is a number with many values, which are hardly ever equal, or the table cannot be used.
 
     Examples
     --------
@@ -547,6 +554,11 @@ def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
     """
     study = Study(encode_table(X, y, Rules(date_parts=False)), n_jobs=n_jobs)
     table = study.table
+    if study.scale is not None and study.scale.kind != "ordered":
+        raise InputError(
+            "ari_score asks whether labels are equal, and y is a number, whose values hardly ever are; use"
+            " AnalogicalSelector, which compares numbers, or divide y into classes before."
+        )
     n_set_aside = sum(len(note.columns) for note in table.notes if note.kind == "set-aside")
     scores = np.full(study.n_features + n_set_aside, np.nan)
     scores[[column.position for column in table.columns]] = score_pairs(study.counts)

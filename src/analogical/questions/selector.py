@@ -1,5 +1,6 @@
 """AnalogicalSelector: a scikit-learn shell around select and relevance, without maths of its own."""
 
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -76,7 +77,8 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         How k features are selected: those that predict the label best together, as :func:`analogical.select` does, or
         the first ones in the order of :func:`analogical.relevance`.
     threshold : float, optional
-        Keep only features with at least this effect (0 to 1). Not with k features selected together.
+        Keep only features with at least this effect: 0 to 1 for classes; for a label that is a number a mean squared
+        difference, such as ``threshold=1000**2`` for differences of 1,000. Not with k features selected together.
     confidence : float
         A feature has an effect if its p-value, adjusted for the number of features, is at most 1 - confidence.
     features, ignore : names or patterns of columns, optional
@@ -130,6 +132,13 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     >>> selector = AnalogicalSelector().fit(X, X[:, 0] ^ X[:, 2])
     >>> selector.get_feature_names_out().tolist(), [(d.feature, d.in_favour_of) for d in selector.dropped_]
     (['x0', 'x2'], [('x3', ('x0',))])
+
+    A label that is a number:
+
+    >>> noise = np.random.default_rng(0).normal(size=(3, len(X)))
+    >>> rent = 800 + 300 * X[:, 1] + 50 * noise[0]
+    >>> AnalogicalSelector(threshold=100**2).fit(X, rent).get_feature_names_out().tolist()
+    ['x1']
     """
 
     def __init__(
@@ -179,7 +188,8 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         X : dataframe, array or list of rows
             Categories and numbers, as in :func:`analogical.relevance`; cells may be missing.
         y : array-like
-            The label, with two or more classes. Not the name of a column: a selector must not see the label in ``X``.
+            The label: two or more classes, or numbers, which are compared in their unit. Not the name of a column: a
+            selector must not see the label in ``X``.
         sample_weight : array-like of whole numbers, optional
             How many rows each row represents.
         groups : array-like, optional
@@ -246,6 +256,10 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 dropped = Dropped(name, "constant") if same is None else Dropped(name, "same information", (same,))
                 self.dropped_ = (*self.dropped_, dropped)
         order, warning = result.order(), ""
+        if self.threshold is not None and self.threshold > 1 and study.scale is None:
+            check_number(
+                "threshold", self.threshold, expected="a number from 0 to 1 for a label with classes", ends=True
+            )
         if self.k is None:
             order = order[np.array([status == "effect" for status in result.status])[order]]
             if not len(order):
@@ -271,7 +285,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         given = check_given(self.given)
         check_choice("strategy", self.strategy, ("together", "ranking"))
         if self.threshold is not None:
-            check_number("threshold", self.threshold, expected="a number from 0 to 1 or None", ends=True)
+            check_number("threshold", self.threshold, expected="a number from 0 or None", ends=True, high=math.inf)
         check_confidence(self.confidence)
         if self.k is not None and self.strategy == "together":
             for name, is_set in (("threshold", self.threshold is not None), ("given", given != "auto")):
