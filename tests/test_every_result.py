@@ -142,7 +142,7 @@ def test_a_result_without_entries_has_a_frame_with_columns():
 ENTRIES = {
     "relevance": (
         "name status effect effect_low effect_high p_value p_adjusted direction slope given adjusted_for same_as index"
-        " noise_rate compared ari pairs changed paper_status n_values n_missing edges"
+        " noise_rate compared ari pairs changed paper_status n_values n_missing edges scale unit"
     ),
     "interactions": (
         "first second status effect effect_low effect_high p_value p_adjusted index squares broken effect_squares"

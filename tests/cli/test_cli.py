@@ -8,6 +8,7 @@ import json
 import re
 import sys
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -55,7 +56,8 @@ def test_the_list_of_commands_says_what_their_own_pages_say():
 
 def test_compare_has_the_methods_and_the_limit_of_the_library():
     options = inspect.signature(verbs.compare).parameters
-    assert f"by commas: {', '.join(rivals.METHODS)}. The" in options["methods"].annotation.__metadata__[0].help
+    classes, numbers = map(", ".join, (rivals.METHODS, rivals.METHODS_OF_NUMBERS))
+    assert f": {classes}; for a number as label {numbers}. The" in options["methods"].annotation.__metadata__[0].help
     assert options["max_rows"].default == rivals.MAX_ROWS
 
 
@@ -397,3 +399,51 @@ def test_a_first_column_that_may_be_the_label_is_named(run):
     )
     _, _, err = run("score", "-", "--csv", stdin=b"class,a,y\n" + rows)
     assert "label: the last column, 'y' (override with --label)" in " ".join(err.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "said", "words"),
+    [
+        ([], "'rent' is a number: sizes are differences of its mean, in its unit.", "floor +"),
+        (
+            ["--scale", "log"],
+            "'rent' is compared by its logarithm: sizes are differences of its geometric mean",
+            "per cent",
+        ),
+        (["--scale", "ranks"], "'rent' is compared by its rank (per cent of all rows below): sizes are", "ranks"),
+        (["--classes", "2"], "label in classes", "points"),
+    ],
+)
+def test_the_first_lines_say_how_a_number_is_compared(options, said, words, run, tmp_path):
+    rng = np.random.default_rng(0)
+    rooms, floor = rng.integers(1, 4, 200), rng.choice(["ground", "upper"], 200)
+    rent = (400 + 200 * rooms + 80 * (floor == "upper") + 40 * rng.normal(size=200)).round()
+    path = tmp_path / "flats.csv"
+    path.write_text(
+        "".join(f"{a},{b},{c}\n" for a, b, c in [("rooms", "floor", "rent"), *zip(rooms, floor, rent, strict=True)])
+    )
+    code, out, _ = run("score", str(path), *options)
+    assert code == 0
+    assert said in " ".join(out.split())
+    assert words.split()[0] in out
+    content = json.loads(run("score", str(path), "--json", *options)[1])
+    scale = options[1] if options[:1] == ["--scale"] else "classes" if options else "number"
+    assert content["settings"]["scale"] == scale
+    assert {feature["scale"] for feature in content["features"]} == {scale}
+
+
+def test_classes_in_order_are_offered_and_compared_in_steps(run, tmp_path):
+    rng = np.random.default_rng(0)
+    dose = rng.integers(0, 3, 300)
+    pain = np.array(["low", "medium", "high"])[np.clip(dose + rng.integers(-1, 2, 300), 0, 2)]
+    path = tmp_path / "pain.csv"
+    path.write_text("dose,pain\n" + "".join(f"d{a},{b}\n" for a, b in zip(dose, pain, strict=True)))
+    out = run("score", str(path))[1]
+    assert "label may have an order" in out
+    out = " ".join(run("score", str(path), "--explain")[1].split())
+    assert "to compare places in it, give ordered=['low', 'medium', 'high'] (--ordered low,medium,high)" in out
+    out = run("score", str(path), "--ordered", "low,medium,high")[1]
+    assert "'pain' has 3 classes in order, low to high: sizes are in steps from one to the next." in " ".join(
+        out.split()
+    )
+    assert re.search(r"steps .*95% CI", out)

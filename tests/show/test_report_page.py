@@ -97,7 +97,7 @@ NUMBERS = pl.DataFrame(
     }
 )
 TITANIC = load_table("titanic").to_frame("polars")
-PRICES = NUMBERS.select("c", "n", price=np.exp(8 + RNG.normal(size=300) + (NUMBERS["n"].to_numpy() > 500))).head(250)
+PRICES = NUMBERS.select("c", "n", price=np.exp(8 + RNG.normal(size=300) + (NUMBERS["n"].to_numpy() > 500)))
 TABLES = {
     "no effect": lambda: report(NOISE, np.random.default_rng(1).integers(0, 2, 200)),
     "no pairs": lambda: report(WIDE, WIDE[:, 0] == WIDE[:, 1]),
@@ -114,7 +114,7 @@ TABLES = {
     "a number": lambda: report(PRICES, "price"),
     "logarithms": lambda: report(PRICES, "price", scale="log"),
     "ranks": lambda: report(PRICES, "price", scale="ranks", given=["c"]),
-    "classes in order": lambda: report(PRICES, MANY[:250] % 3, ordered=[2, 0, 1]),
+    "classes in order": lambda: report(PRICES, MANY[:300] % 3, ordered=[2, 0, 1]),
 }
 OF_NUMBERS = ("a number", "logarithms", "ranks", "classes in order")
 
@@ -198,22 +198,22 @@ def test_a_panel_shows_how_a_number_is_spread_over_the_rows_of_a_value(name, sco
     prices, values = PRICES["price"].to_numpy(), PRICES["c"].to_list()
     if score is None:  # the share of the rows below, in per cent
         ranked = np.sort(prices)
-        score = lambda price: 100 * (np.searchsorted(ranked, price) + 0.5) / 250  # noqa: E731
+        score = lambda price: 100 * (np.searchsorted(ranked, price) + 0.5) / 300  # noqa: E731
     (panel,) = (panel for panel in found.panels if panel.feature == "c")
     (view,) = (view for view in views(found)["features"] if view.title == "c")
     assert [heading.title for heading in view.details[0].headings][-1] == "Middle half"
-    of_bin = dict(zip(found.relevance.classes, found.scores, strict=True))
     axis, marks = charts(view.details[0])
     every = [spread for panel in found.panels for spread in panel.spreads] + [found.spread]
-    low, high = (of_bin[pick((s.quantiles[k] for s in every), key=of_bin.get)] for pick, k in ((min, 0), (max, -1)))
-    assert axis == tuple(three_digits(price) for price, place in of_bin.items() if place in (low, high))
+    ends = [pick(s.quantiles[k] for s in every) for pick, k in ((min, 0), (max, -1))]
+    assert axis == tuple(map(three_digits, ends))
+    low, high = map(score, ends)
     for value, spread, mark, row in zip(panel.values, panel.spreads, marks, texts(view.details[0]), strict=True):
         own = np.sort(prices[[known == value for known in values]])
         assert row["Rows"] == f"{len(own)}"
         assert spread.mean == pytest.approx(np.mean([score(price) for price in own]), rel=1e-9)
         expected = [own[math.ceil(share * len(own)) - 1] for share in (0.1, 0.25, 0.5, 0.75, 0.9)]
         assert spread.quantiles == tuple(expected)
-        places = [(of_bin[q] - low) / (high - low) for q in spread.quantiles]
+        places = [(score(q) - low) / (high - low) for q in spread.quantiles]
         of_mean = (spread.mean - low) / (high - low)
         assert mark == pytest.approx((places[1], places[3], places[0], places[4], of_mean))
         assert row["Middle half"] == f"{three_digits(spread.quantiles[1])} to {three_digits(spread.quantiles[3])}"

@@ -247,6 +247,15 @@ class Relevance(Result):
     def __getitem__(self, name: str) -> dict[str, Any]:
         return self.record(entry_at(name, self.names, "feature"))
 
+    @classmethod
+    def columns(cls) -> tuple[str, ...]:
+        """Names of the columns of ``to_frame``; the last two say how labels are compared, as ``settings`` does."""
+        return (*super().columns(), "scale", "unit")
+
+    def record(self, position: int) -> dict[str, Any]:
+        """One feature."""
+        return {**super().record(position), "scale": self.settings.scale, "unit": self.settings.unit}
+
     def order(self) -> Positions:
         """Positions of the features, best first; the order of :meth:`ranking`."""
         return order_features(self.status, self.effect, self.p_value)

@@ -38,6 +38,8 @@ class Spread:
     """Mean score: of the number, its logarithm, or its rank in per cent."""
     quantiles: tuple[Any, ...]
     """The label below which 10, 25, 50, 75 and 90 % of the rows are."""
+    scores: tuple[float, ...]
+    """The scores of these labels."""
 
 
 @dataclass(frozen=True)
@@ -90,11 +92,9 @@ class Report(Result):
     panels: tuple[Panel, ...]
     """The best features, one by one."""
     class_sizes: Ints
-    """Rows of each class."""
+    """Rows of each class; empty for a label that is a number."""
     shown_classes: tuple[Any, ...]
     """The classes that panels tell apart: all, or the six most frequent ones; none of a label that is a number."""
-    scores: tuple[float, ...]
-    """Of a label that is a number, the score of each class; empty otherwise."""
     spread: Spread | None
     """All rows by a label that is a number; None for classes, and for those in an order."""
     redundancies: Redundancies
@@ -265,9 +265,8 @@ def report(
         alone=alone.effect,
         alone_p=alone.p_adjusted,
         panels=tuple(_panel(study, ranked, i, classes) for i in ranked.order()[:top].tolist()),
-        class_sizes=class_sizes,
+        class_sizes=class_sizes[:0] if is_number else class_sizes,
         shown_classes=tuple(table.classes[c] for c in classes),
-        scores=tuple(study.label_scores[:, 0].tolist()) if is_number else (),
         spread=_spreads(study, class_sizes[None, :])[0] if is_number else None,
         redundancies=redundancies(study, max_determinants=2 if len(table.names) <= 60 else 1),  # pairs take long
         interactions=pairs,
@@ -342,10 +341,10 @@ def _panel(study: Study, ranked: Relevance, i: int, classes: Sequence[int]) -> P
 
 def _spreads(study: Study, by_label: Ints) -> tuple[Spread, ...]:
     """How labels that are numbers are spread over rows, from their counts by label code."""
-    classes, means = study.table.classes, means_of(by_label, study.label_scores[:, 0])
-    places = quantiles_of(by_label, (0.1, 0.25, 0.5, 0.75, 0.9))
+    labels, scores = study.table.classes, study.label_scores[:, 0]
+    means, places = means_of(by_label, scores), quantiles_of(by_label, (0.1, 0.25, 0.5, 0.75, 0.9))
     return tuple(
-        Spread(float(mean), tuple(classes[place] for place in row))
+        Spread(float(mean), tuple(labels[place] for place in row), tuple(scores[row].tolist()))
         for mean, row in zip(means, places.tolist(), strict=True)
     )
 

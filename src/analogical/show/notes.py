@@ -69,6 +69,7 @@ def _parts(note: Note) -> dict[str, Any]:
         "n_lines": counted(n, "blank line"),
         "edges": list_all(note.edges[0]) if note.edges else "",
         "order": ",".join(note.words),
+        "words_in_order": list(note.words),
         "counts": _with_details(note.columns, note.counts),
         "word": "".join(note.words[:1]),
         "words": _with_details(note.columns, note.words),
@@ -189,13 +190,14 @@ NOTES: dict[str, tuple[str | Callable[[Note], str], str]] = {
     "label-binned": ("the label {quoted} was divided into {n} classes, with edges at {edges}", "label in classes"),
     "label-clipped": (_describe_clipped, "far numbers of the label bounded"),
     "label-means": (
-        "the label {quoted} has {n:,} distinct numbers, in {m:,} codes of about equally many rows; each counts as the"
-        " mean of its rows",
+        "the label {quoted} has {n:,} distinct numbers in many rows, so each row counts with the mean of its bin ({m:,}"
+        " bins of about equally many rows)",
         "",
     ),
     "label-may-be-ordered": (
-        "the label {quoted} may have an order; ordered={order} (--ordered) compares its classes as places in it",
-        "",
+        "the label {quoted} may have an order; to compare places in it, give ordered={words_in_order} (--ordered"
+        " {order})",
+        "label may have an order",
     ),
     "binned": (_describe_bins, "# binned"),
     "binned-time": (_describe_bins, "# binned"),

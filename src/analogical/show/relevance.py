@@ -84,7 +84,12 @@ def view_relevance(
     return View(
         headline=say_effects(result),
         tables=(tabulate(order, [name, *_effect_columns(result, alone)], most=top),),
-        lines=tuple(filter(None, (say_given(result), _say_caution(result)))),
+        lines=tuple(
+            filter(
+                None,
+                (say_scale(result.label, result.classes, result.settings), say_given(result), _say_caution(result)),
+            )
+        ),
         about=about,
         explanation=tuple(_explain(result)),
         details=(tabulate(order, numbers if result.settings.given == "auto" else numbers[:-1], most=top),),
@@ -102,6 +107,7 @@ def _effect_columns(result: Relevance, alone: Floats | None) -> list[Column]:
     axis = axis_end(min(max(ends, default=0.0), 100.0 if are_classes else 3 * largest or 1.0))
     scale = max(20.0, largest) if are_classes else largest or 1.0  # of a full bar
     is_binary = are_classes and len(result.classes) == 2
+    has_ranges = any(note.kind == "label-binned" for note in result.notes)  # keep their lower ends, too
 
     def size(i: int) -> Cell:
         marks = Marks.on(0.0, *(end / axis for end in (*sizes_of(result, i), measure.size(others[i]))))
@@ -121,6 +127,8 @@ def _effect_columns(result: Relevance, alone: Floats | None) -> list[Column]:
         if slope is not None and (slope.low > 0 or slope.high < 0):
             return Cell(f"per {slope.step:,g} {measure.signed(measure.shown(slope.difference))}")
         label = "" if is_binary or found.label is None else f": {shorten(quoted(found.label), longest)}"
+        if label and has_ranges:
+            label = f": {shorten_end(marked(found.label), longest)}"
         is_range = bool(result.feature_columns[i].edges)  # keep its lower end
         value = shorten_end(marked(found.value), longest + 2) if is_range else shorten(marked(found.value), longest)
         return Cell(f"{value}{label} {measure.signed(measure.shown(found.difference))}")
@@ -157,6 +165,18 @@ def say_effects(result: Relevance) -> str:
     if not effects:
         return f"None of {n} has a significant effect on {label}."
     return f"{len(effects):,} of {n} {verb(effects, 'has', 'have')} a significant effect on {label}."
+
+
+def say_scale(label: str, classes: Sequence[Any], settings: Settings) -> str:
+    """How a label that is a number is compared, and what sizes are in; nothing for classes."""
+    name, unit = quoted(label), settings.unit or "its unit"
+    ends = " to ".join(shown(classes[end], 20) for end in (0, -1)) if classes else ""
+    return {
+        "number": f"{name} is a number: sizes are differences of its mean, in {unit}.",
+        "log": f"{name} is compared by its logarithm: sizes are differences of its geometric mean, in per cent.",
+        "ranks": f"{name} is compared by its rank (per cent of all rows below): sizes are differences of ranks.",
+        "ordered": f"{name} has {len(classes)} classes in order, {ends}: sizes are in steps from one to the next.",
+    }.get(settings.scale, "")
 
 
 def say_given(result: Relevance) -> str:

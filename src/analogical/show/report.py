@@ -14,6 +14,7 @@ from functools import partial
 from importlib.resources import files
 from importlib.util import find_spec
 from itertools import accumulate
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from analogical.errors import MissingDependencyError
@@ -189,7 +190,7 @@ def page_of(report: Report) -> dict[str, Any]:
         "classes": _classes(report),
         "facts": _facts(report),
         "mean": None if report.spread is None else MEANS[settings.scale].lower(),
-        "folded": "Values and rows" if report.scores else "Values, transitions and rows",
+        "folded": "Values and rows" if report.spread is not None else "Values, transitions and rows",
         "measured": MEASURED[settings.scale],
         "verdict": _verdict(report),
         "reasons": [*_reasons(report), *warnings_of(ranked.notes)],
@@ -337,11 +338,12 @@ def _spread_columns(report: Report, spreads: Sequence[Spread]) -> list[Column]:
 
     All panels have the axis of the scores, from the lowest to the highest tenth of the rows of any value.
     """
-    score_of = dict(zip(report.relevance.classes, report.scores, strict=True))
-    label_at = {score: label for label, score in score_of.items()}
     kind = report.relevance.settings.scale
-    every = [spread for panel in report.panels for spread in panel.spreads] + [*filter(None, [report.spread])]
-    low, high = (pick(score_of[one.quantiles[end]] for one in every) for pick, end in ((min, 0), (max, -1)))
+    every = [*filter(None, [report.spread]), *(spread for panel in report.panels for spread in panel.spreads)]
+    (low, first), (high, last) = (
+        pick(((one.scores[end], one.quantiles[end]) for one in every), key=itemgetter(0))
+        for pick, end in ((min, 0), (max, -1))
+    )
 
     def text(label: Any) -> str:
         return three_digits(float(label)) if isinstance(label, int | float) else marked(label, 20)
@@ -350,7 +352,7 @@ def _spread_columns(report: Report, spreads: Sequence[Spread]) -> list[Column]:
         return (score - low) / (high - low) if high > low else 0.5
 
     def mean(k: int) -> Cell:
-        tenth, quarter, _, three_quarters, nine_tenths = (place(score_of[label]) for label in spreads[k].quantiles)
+        tenth, quarter, _, three_quarters, nine_tenths = map(place, spreads[k].scores)
         score = spreads[k].mean
         marks = Marks(quarter, three_quarters, tenth, nine_tenths, place(score))
         return Cell(three_digits(math.exp(score) if kind == "log" else score), chart=marks)
@@ -358,8 +360,7 @@ def _spread_columns(report: Report, spreads: Sequence[Spread]) -> list[Column]:
     def half(k: int) -> str:
         return f"{text(spreads[k].quantiles[1])} to {text(spreads[k].quantiles[3])}"
 
-    axis = (text(label_at[low]), text(label_at[high]))
-    return [number_column(MEANS[kind], mean, axis=axis), number_column("Middle half", half)]
+    return [number_column(MEANS[kind], mean, axis=(text(first), text(last))), number_column("Middle half", half)]
 
 
 # ---------------------------------------------------------------- as HTML
