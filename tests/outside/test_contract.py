@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from analogical import (
+    InputError,
     Study,
     audit,
     evidence,
@@ -19,6 +20,7 @@ from analogical import (
     transitions,
 )
 from analogical._results import same
+from analogical.columns import labels
 from analogical.outside import encoding
 
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # by Ibis
@@ -35,7 +37,7 @@ def table():
     return pl.DataFrame({f"f{i}": rows[:, i] for i in range(5)}).with_columns(
         word=pl.Series(rng.choice(["red", "Red", "it's", None], M).tolist()),
         many=pl.Series([f"word {k}" for k in rng.integers(0, 90, M)]),
-        x=pl.Series(rng.normal(size=M)),
+        x=pl.Series(6 + 0.5 * rows[:, 3] + rng.normal(size=M)),
         gaps=pl.Series([None if k % 9 == 0 else float(k % 40) for k in range(M)]),
         rating=pl.Series([None if k % 11 == 0 else k % 4 - 1 for k in range(M)]),
         day=pl.Series([date(2020, 1, 1) + timedelta(days=int(k)) for k in rng.integers(0, 900, M)]),
@@ -118,6 +120,53 @@ def test_relevance_is_that_of_memory(table, lazily, engine, place, options):
     assert found.settings.engine == engine
     assert np.array_equal(found.pairs, expected.pairs)
     assert np.array_equal(found.changed, expected.changed)
+
+
+OF_NUMBERS = [
+    {"y": "x"},
+    {"y": "x", "groups": "unit"},
+    {"y": "x", "weights": "unit", "ignore": ["many", "day"]},
+    {"y": "x", "scale": "log", "missing": "drop", "given": ["f0", "flag"]},
+    {"y": "x", "scale": "ranks", "duplicates": "once", "features": ["f0", "f1", "f3", "word"]},
+    {"y": "x", "classes": 3, "features": ["f0", "f1", "f3", "word"]},
+    {"y": "gaps", "features": ["f0", "f3"]},
+    {"y": "day", "features": ["f0", "f3"]},
+    {"y": "rating", "scale": "number", "features": ["f0", "f3", "word"]},
+    {"y": "rating", "ordered": [2, -1, 0, 1], "features": ["f0", "f1", "f3", "word"]},
+]
+
+
+CASES = [
+    *(("polars", options, is_binned) for options in OF_NUMBERS for is_binned in (False, True)),
+    *(("duckdb", options, True) for options in OF_NUMBERS),
+    *(("pyspark", {**options, "features": ["f0", "f3", "word"]}, True) for options in OF_NUMBERS[:2]),
+]
+
+
+@pytest.mark.parametrize(("engine", "options", "is_binned"), CASES, ids=str)
+def test_labels_that_are_numbers_have_the_answers_of_memory(
+    table, lazily, place, engine, options, is_binned, monkeypatch
+):
+    if is_binned and "missing" not in options:  # memory makes bins of a label before rows are left out
+        monkeypatch.setattr(labels, "FEW_ROWS", 0)
+    found, expected = relevance(lazily(engine), **options), relevance(table, **options)
+    assert set(differences(found, expected)) <= ({"direction"} if place == "grouped" else set())
+    for one, other in ((found.settings.scale, expected.settings.scale), (found.settings.unit, expected.settings.unit)):
+        assert one == other
+    for counts in ("pairs", "changed", "compared"):
+        assert np.array_equal(getattr(found, counts), getattr(expected, counts))
+
+
+def test_numbers_with_very_many_values_have_the_codes_of_a_sample(table, lazily, monkeypatch):
+    monkeypatch.setattr(outside, "BUDGET", 0)
+    monkeypatch.setattr(encoding, "MOST_GROUPS", 1000)
+    options = {"features": ["f0", "f3", "word"], "scale": "number"}
+    found, expected = relevance(lazily("polars"), "x", **options), relevance(table, "x", **options)
+    assert set(differences(found, expected)) <= {"direction", "notes"}  # so few rows are all in the sample
+    assert [note.columns for note in found.notes if note.kind == "edges-of-sample"] == [("x",)]
+    monkeypatch.setattr(encoding, "MOST_GROUPS", 50)
+    with pytest.raises(InputError, match="The column 'many' has more than 50 distinct values; bin or merge them"):
+        relevance(lazily("polars"), "many", features=["f0"])
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)

@@ -181,12 +181,13 @@ class Coded(NamedTuple):
         of_values, missing = codes[:-1].tolist(), {None: int(codes[-1])}
         if self.part and kind == "time":
             is_day = self.part == "weekday"
+            cell = getattr(cell.dt, self.part)()
+            if is_day:
+                cell = nw.when(cell == 0).then(nw.lit(7)).otherwise(cell)  # Sunday on Spark, by narwhals 2.28
             numbers = [value.isoweekday() if is_day else getattr(value, self.part) for value in values]
-            code_of = dict(zip(numbers, of_values, strict=True))
-            if is_day and 7 in code_of:
-                code_of[0] = code_of[7]  # Sunday on Spark, by narwhals 2.28
-            return Key(getattr(cell.dt, self.part)(), code_of | missing)
-        starts = np.flatnonzero(np.diff(codes[:-1])) + 1
+            code_of = dict(sorted(zip(numbers, of_values, strict=True)))
+            values, of_values = list(code_of), list(code_of.values())
+        starts = np.flatnonzero(np.diff(of_values)) + 1
         expression: Any = cell
         if kind == "category" or len(starts) + 1 >= len(values):
             first_of = dict(zip(reversed(of_values), reversed(values), strict=True))
@@ -412,7 +413,7 @@ class Grouping:
             values = known.pick(known.order)
             if not np.isin(sortable(drawn.values), sortable(values.values)).all():
                 raise InputError(CHANGED)
-        elif key in self.exact:
+        elif key in self.exact and (drawn.kind == "category" or name != f"c{self.places.get('label')}"):
             raise InputError(
                 f"The column {brief(key)} has more than {limit:,} distinct values; bin or merge them before."
             )
