@@ -142,7 +142,7 @@ def test_a_result_without_entries_has_a_frame_with_columns():
 ENTRIES = {
     "relevance": (
         "name status effect effect_low effect_high p_value p_adjusted direction slope given adjusted_for same_as index"
-        " noise_rate compared ari pairs changed paper_status n_values n_missing edges scale unit"
+        " noise_rate compared ari pairs changed paper_status n_values n_missing edges"
     ),
     "interactions": (
         "first second status effect effect_low effect_high p_value p_adjusted index squares broken effect_squares"
@@ -160,7 +160,8 @@ KEYS = {
 @pytest.mark.parametrize("name", ENTRIES)
 def test_columns_and_keys_have_a_fixed_order(name):
     result, entries = RESULTS[name], "pairs" if name == "interactions" else "features"
-    assert " ".join(result.columns()) == " ".join(result.to_frame().columns) == ENTRIES[name]
+    more = " scale unit" if name == "relevance" else ""
+    assert " ".join(result.columns()) == " ".join(result.to_frame().columns) == ENTRIES[name] + more
     assert " ".join(result.to_dict()) == KEYS[name]
     assert [" ".join(record) for record in result.to_dict()[entries]] == [ENTRIES[name]] * len(result)
 
@@ -169,7 +170,8 @@ def test_columns_and_keys_have_a_fixed_order(name):
 def test_records_are_in_the_order_shown_and_entries_of_json_in_that_of_the_fields(name):
     result, entries = RESULTS[name], "pairs" if name == "interactions" else "features"
     in_json = result.to_dict()[entries]
-    assert result.records() == [in_json[position] for position in result.order()]
+    own = {"scale": "classes", "unit": ""} if name == "relevance" else {}  # of all entries, so in the settings there
+    assert result.records() == [in_json[position] | own for position in result.order()]
     in_order = {"relevance": "names", "interactions": "first", "selection": "features"}[name]
     assert [next(iter(record.values())) for record in in_json] == list(getattr(result, in_order))
 

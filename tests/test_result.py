@@ -75,8 +75,6 @@ def test_to_dict_is_ready_for_json():
         "n_values": 2,
         "n_missing": 0,
         "edges": [],
-        "scale": "classes",
-        "unit": "",
     }
     assert content["classes"] == ["no", "yes"]
     assert (content["label"], content["n_rows"], content["deciding"]) == ("y", 6, [])

@@ -1,9 +1,10 @@
-"""Built-in tables: small, public and complete, generated from a rule or stored as counts."""
+"""Built-in tables: small and public, generated from a rule or stored as counts."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,9 @@ _TITANIC = {  # class: male child, male adult, female child, female adult; (died
     "crew": ((0, 0), (670, 192), (0, 0), (3, 20)),
 }
 
+_DISTRICTS = {"north": 0, "east": 40, "south": 110, "centre": 190}
+"""What a flat in each district costs more than one in the north."""
+
 
 def table_names() -> tuple[str, ...]:
     """Names of the built-in tables.
@@ -108,7 +112,7 @@ def table_names() -> tuple[str, ...]:
     --------
     >>> from analogical import table_names
     >>> table_names()
-    ('monks-1', 'monks-2', 'monks-3', 'berkeley', 'titanic')
+    ('monks-1', 'monks-2', 'monks-3', 'berkeley', 'titanic', 'rents')
     """
     return tuple(_TABLES)
 
@@ -169,6 +173,21 @@ def _titanic() -> Iterator[tuple[Any, ...]]:
                 yield cabin, sex, age, survived, count
 
 
+def _rents() -> Iterator[tuple[Any, ...]]:
+    """1,500 flats; :data:`_TABLES` has the rule. Rooms follow from the area, and the lift from the year of building."""
+    rng = Random(7)  # noqa: S311 - the same table everywhere
+    for _ in range(1_500):
+        district = rng.choices(tuple(_DISTRICTS), (3, 3, 2, 2))[0]
+        area = 10 * min(max(round(rng.gauss(6.5, 2)), 3), 11)
+        rooms = min(max(round(area / 25 + rng.gauss(0, 0.6)), 1), 5)
+        built = rng.choice(("before 1950", "1950-1989", "since 1990"))
+        has_lift = rng.random() < {"before 1950": 0.2, "1950-1989": 0.5, "since 1990": 0.8}[built]
+        floor, has_balcony = rng.randrange(5), rng.random() < 0.4
+        rent = 150 + 8 * area + _DISTRICTS[district] + 45 * has_balcony + (30 if has_lift else -30) * floor
+        lift, balcony = ("yes" if has_it else "no" for has_it in (has_lift, has_balcony))
+        yield district, area, rooms, floor, lift, balcony, built, round(rent + rng.gauss(0, 60)), 1
+
+
 def _monks_table(rule: Callable[[tuple[int, ...]], bool], text: str) -> Recipe:
     source = f"Thrun et al. 1991, The MONK's Problems; all 432 robots, from the rule: {text}"
     return (*_MONKS_VALUES, "class"), source, partial(_monks, rule)
@@ -190,5 +209,11 @@ _TABLES: dict[str, Recipe] = {
         ("class", "sex", "age", "survived"),
         "Dawson 1995, J. of Statistics Education 3(3), after the British Board of Trade 1912",
         _titanic,
+    ),
+    "rents": (
+        ("district", "area", "rooms", "floor", "lift", "balcony", "built", "rent"),
+        "Simulated: 150 + 8 a square metre + the district (0 to 190) + 45 for a balcony + 30 a floor with a lift, less"
+        " 30 a floor without one, with a normal error of 60; rooms and the year of building do not count",
+        _rents,
     ),
 }

@@ -429,7 +429,8 @@ def test_the_first_lines_say_how_a_number_is_compared(options, said, words, run,
     content = json.loads(run("score", str(path), "--json", *options)[1])
     scale = options[1] if options[:1] == ["--scale"] else "classes" if options else "number"
     assert content["settings"]["scale"] == scale
-    assert {feature["scale"] for feature in content["features"]} == {scale}
+    rows = csv.DictReader(io.StringIO(run("score", str(path), "--csv", *options)[1]))
+    assert {row["scale"] for row in rows} == {scale}
 
 
 def test_classes_in_order_are_offered_and_compared_in_steps(run, tmp_path):

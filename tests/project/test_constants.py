@@ -58,6 +58,7 @@ KINDS = {
         show.interactions: MEANS
         show.notes: DOUBTS NOTES
         show.relevance: MIXED NOT_ADJUSTED NOT_CAUSES PAPER_STATUSES ROW_NAMES SIZES STATUSES
+        show.report: MEANS MEASURED
         show.selection: REASONS
         show.views: QUESTIONS
         show.words: ELSEWHERE
@@ -78,7 +79,7 @@ KINDS = {
         outside.lazy: OWN
         questions.audit: _MEASURED
         questions.evidence: _CHANGE
-        rivals: METHODS
+        rivals: METHODS METHODS_OF_NUMBERS
         show.views: _MAKERS
         """,
     "another name of one that decides": """

@@ -204,6 +204,21 @@ def test_importance_is_misled_by_correlated_features_and_given_is_not(run_exampl
     assert without_age["retired"]["status"] == "effect"
 
 
+def test_a_number_is_compared_in_its_unit(run_example):
+    """The rule of the built-in table: what each column is worth."""
+    names = run_example("plot_14_rents")
+    result = names["result"]
+    assert set(result.with_status("effect")) == {"area", "lift", "district", "floor", "balcony"}
+    district, balcony = result["district"]["direction"], result["balcony"]["direction"]
+    assert (district["against"], district["value"]) == ("north", "centre")
+    assert district["low"] < 190 < district["high"]
+    assert (balcony["against"], balcony["value"]) == ("no", "yes")
+    assert balcony["low"] < 45 < balcony["high"]
+    slope = result["area"]["slope"]
+    assert slope["low"] < 8 * slope["step"] < slope["high"]
+    assert abs(names["rents"].corr(numeric_only=True)["rent"]["rooms"]) > 0.6
+
+
 def test_a_smooth_sum_of_numbers_is_not_for_the_index(run_example):
     found = run_example("plot_12_wrong_tool")
     right = found["right"]

@@ -122,9 +122,13 @@ def _size_and_direction(result: "Relevance", i: int) -> str:
     if not has_direction(result, i):
         return f"{size}   mixed direction"
     label = "" if found.label is None or len(result.classes) == 2 else f"{short_name(found.label, 12)} "
-    difference, low, high = map(measure.shown, (found.difference, found.low, found.high))
+    slope, start = result.slope[i], f"{shorten(marked(found.value), 14)}: {label}"
+    ends = found.difference, found.low, found.high
+    if slope is not None and found.label is None and (slope.low > 0 or slope.high < 0):
+        ends, start = (slope.difference, slope.low, slope.high), f"per {slope.step:,g}: "
+    difference, low, high = map(measure.shown, ends)
     interval = f"{low:.0f} to {high:.0f}" if measure.kind == "classes" else measure.interval(low, high)
-    return f"{size}   {shorten(marked(found.value), 14)}: {label}{measure.signed(difference)} ({interval})"
+    return f"{size}   {start}{measure.signed(difference)} ({interval})"
 
 
 def plot_comparison(result: "Comparison", ax: "Axes | None", *, top: int) -> "Axes":

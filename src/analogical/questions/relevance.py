@@ -252,9 +252,10 @@ class Relevance(Result):
         """Names of the columns of ``to_frame``; the last two say how labels are compared, as ``settings`` does."""
         return (*super().columns(), "scale", "unit")
 
-    def record(self, position: int) -> dict[str, Any]:
-        """One feature."""
-        return {**super().record(position), "scale": self.settings.scale, "unit": self.settings.unit}
+    def records(self) -> list[dict[str, Any]]:
+        """One dictionary per feature, best first."""
+        own = {"scale": self.settings.scale, "unit": self.settings.unit}
+        return [record | own for record in super().records()]
 
     def order(self) -> Positions:
         """Positions of the features, best first; the order of :meth:`ranking`."""
