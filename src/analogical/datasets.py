@@ -101,9 +101,6 @@ _TITANIC = {  # class: male child, male adult, female child, female adult; (died
     "crew": ((0, 0), (670, 192), (0, 0), (3, 20)),
 }
 
-_DISTRICTS = {"north": 0, "east": 40, "south": 110, "centre": 190}
-"""What a flat in each district costs more than one in the north."""
-
 
 def table_names() -> tuple[str, ...]:
     """Names of the built-in tables.
@@ -175,15 +172,16 @@ def _titanic() -> Iterator[tuple[Any, ...]]:
 
 def _rents() -> Iterator[tuple[Any, ...]]:
     """1,500 flats; :data:`_TABLES` has the rule. Rooms follow from the area, and the lift from the year of building."""
+    districts = {"north": 0, "east": 40, "south": 110, "centre": 190}
     rng = Random(7)  # noqa: S311 - the same table everywhere
     for _ in range(1_500):
-        district = rng.choices(tuple(_DISTRICTS), (3, 3, 2, 2))[0]
+        district = rng.choices(tuple(districts), (3, 3, 2, 2))[0]
         area = 10 * min(max(round(rng.gauss(6.5, 2)), 3), 11)
         rooms = min(max(round(area / 25 + rng.gauss(0, 0.6)), 1), 5)
         built = rng.choice(("before 1950", "1950-1989", "since 1990"))
         has_lift = rng.random() < {"before 1950": 0.2, "1950-1989": 0.5, "since 1990": 0.8}[built]
         floor, has_balcony = rng.randrange(5), rng.random() < 0.4
-        rent = 150 + 8 * area + _DISTRICTS[district] + 45 * has_balcony + (30 if has_lift else -30) * floor
+        rent = 150 + 8 * area + districts[district] + 45 * has_balcony + (30 if has_lift else -30) * floor
         lift, balcony = ("yes" if has_it else "no" for has_it in (has_lift, has_balcony))
         yield district, area, rooms, floor, lift, balcony, built, round(rent + rng.gauss(0, 60)), 1
 

@@ -111,7 +111,7 @@ TABLES = {
     "groups": lambda: report(NOISE[:60, :2], NOISE[:60, 0], groups=np.arange(60) // 3),
     "monks": lambda: report(load_table("monks-1").to_frame("polars"), "class", weights="count"),
     "odd words": lambda: report(odd_frame(), ODD[0] + "label", title=ODD[0]),
-    "a number": lambda: report(PRICES, "price"),
+    "a number": lambda: report(PRICES, "price", scale="number"),
     "logarithms": lambda: report(PRICES, "price", scale="log"),
     "ranks": lambda: report(PRICES, "price", scale="ranks", given=["c"]),
     "classes in order": lambda: report(PRICES, MANY[:300] % 3, ordered=[2, 0, 1]),

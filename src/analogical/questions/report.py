@@ -59,7 +59,7 @@ class Panel:
     n_compared: int
     """Rows that are in at least one pair."""
     transitions: tuple[Transition, ...]
-    """The largest ones first; none of a label that is a number."""
+    """The largest ones first; none of a label that is a number or in order."""
     n_transitions: int
     examples: tuple[ExampleRows, ...]
     """Typical pairs: one of the most frequent change of the label, and one whose labels are the same, of the same two
@@ -310,7 +310,7 @@ def _panel(study: Study, ranked: Relevance, i: int, classes: Sequence[int]) -> P
     counts = by_class[kept][:, classes].tolist()
     transitions: list[Transition] = []
     is_number = study.scale is not None and study.scale.kind != "ordered"
-    if ranked.compared[i] and len(values) <= 64 and not is_number:  # of more values there is no list
+    if ranked.compared[i] and len(values) <= 64 and study.scale is None:  # of more values there is no list
         transitions = sorted(list_transitions(compared) or (), key=lambda t: -t.pairs)
     changed = [t for t in transitions if t.changed][:1]
     unchanged = [t for t in transitions if not t.changed]
@@ -323,8 +323,8 @@ def _panel(study: Study, ranked: Relevance, i: int, classes: Sequence[int]) -> P
             scores = 100.0 * (np.arange(len(ranked.classes)) == ranked.classes.index(direction.label))
         crude = crude_difference(rows, 0, two_values, scores)
     listed = [_typical_pair(compared, t) for t in (*changed, *unchanged[:1])]
-    if is_number:
-        listed = compared.find_pairs(2)
+    if study.scale is not None:
+        listed = compared.example_pairs(2)
     return Panel(
         feature=ranked.names[i],
         values=tuple(values[v] for v in kept),

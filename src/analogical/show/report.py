@@ -190,7 +190,7 @@ def page_of(report: Report) -> dict[str, Any]:
         "classes": _classes(report),
         "facts": _facts(report),
         "mean": None if report.spread is None else MEANS[settings.scale].lower(),
-        "folded": "Values and rows" if report.spread is not None else "Values, transitions and rows",
+        "folded": "Values, transitions and rows" if are_classes else "Values and rows",
         "measured": MEASURED[settings.scale],
         "verdict": _verdict(report),
         "reasons": [*_reasons(report), *warnings_of(ranked.notes)],
@@ -276,7 +276,7 @@ def _panel(report: Report, panel: Panel) -> View:
     """One feature: a sentence, and its values, transitions and example rows."""
     ranked = report.relevance
     i = ranked.names.index(panel.feature)
-    direction, copied = ranked.direction[i], ranked.same_as[i]
+    direction, copied, are_classes = ranked.direction[i], ranked.same_as[i], ranked.settings.scale == "classes"
     among, n_pairs = f"Among {agreeing_on(ranked.given[i])},", int(ranked.compared[i])
     if copied is not None:
         line = f"It carries the same information as {shown(copied, LONG_NAME)}; no test can distinguish the two."
@@ -312,9 +312,9 @@ def _panel(report: Report, panel: Panel) -> View:
         details=(
             values,
             *(
-                []
-                if panel.spreads
-                else [replace(changes, title="Transitions in the compared pairs", note=changes.note or none)]
+                [replace(changes, title="Transitions in the compared pairs", note=changes.note or none)]
+                if are_classes
+                else []
             ),
         ),
         examples=tuple(pair_table(panel.feature, ranked.label, pair) for pair in panel.examples),
@@ -334,7 +334,7 @@ def _share_columns(report: Report, panel: Panel) -> list[Column]:
 
 
 def _spread_columns(report: Report, spreads: Sequence[Spread]) -> list[Column]:
-    """The mean of a number among the rows of each value, and the middle half of the rows.
+    """The mean score of a number among the rows of each value, and the middle half of the rows.
 
     All panels have the axis of the scores, from the lowest to the highest tenth of the rows of any value.
     """
@@ -360,7 +360,8 @@ def _spread_columns(report: Report, spreads: Sequence[Spread]) -> list[Column]:
     def half(k: int) -> str:
         return f"{text(spreads[k].quantiles[1])} to {text(spreads[k].quantiles[3])}"
 
-    return [number_column(MEANS[kind], mean, axis=(text(first), text(last))), number_column("Middle half", half)]
+    ends = (low, high) if kind == "number" and isinstance(first, int | float) else (first, last)  # far ones are bounded
+    return [number_column(MEANS[kind], mean, axis=tuple(map(text, ends))), number_column("Middle half", half)]
 
 
 # ---------------------------------------------------------------- as HTML
