@@ -106,8 +106,8 @@ def _asked(columns: dict[str, Any], y: Any, options: dict[str, Any]) -> Any:
 
 def numbers(quick: bool) -> Iterator[dict[str, Any]]:
     """Labels that are numbers: p-values of features that do nothing, and how often intervals hold the truth."""
-    yield from _nulls(5 if quick else 200)
-    yield from _sizes(5 if quick else 200)
+    yield from _nulls(5 if quick else 100)
+    yield from _sizes(5 if quick else 100)
 
 
 def _line(part: str, setting: str, rows: int, tables: int, **said: Any) -> dict[str, Any]:

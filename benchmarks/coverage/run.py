@@ -260,9 +260,9 @@ is called an effect or none.
 - goals: p <= .05 in at most 6 % of the tables if a feature does nothing; power at most .1 below that of GEE; from
   {ENOUGH_UNITS} units on a mean size at most {MAX_OFF} points off; never called none""",
     "numbers": """\
-200 tables of each setting. Null: features that do nothing, with the default options, so given the set that was found.
+100 tables of each setting. Null: features that do nothing, with the default options, so given the set that was found.
 Size: the root of the effect beside the true one, which is known; how often its 95 % interval holds the truth, and how
-often that of the direction does. The standard error of a share of .05 is .015.
+often that of the direction does. The standard error of a share of .05 is .022.
 
 - goals: p <= .05 in at most 6 %; intervals 92 to 98 %""",
     "blesch": """\
