@@ -1,7 +1,7 @@
 """Tables whose relevant features are known: made-up labels on real features, made-up tables, and shuffled labels.
 
-Beside these, rules of more features than contexts have room for ("long"), and the mixed features of Blesch, Watson
-and Wright ("blesch").
+Beside these, rules of more features than contexts have room for ("long"), the mixed features of Blesch, Watson and
+Wright ("blesch"), and the same rules with a number as label ("numbers").
 
 A feature is relevant ("true") if the rule that draws the labels reads it. Given the true ones, every other feature
 says nothing about the label, however correlated it is.
@@ -15,7 +15,7 @@ says nothing about the label, however correlated it is.
 import os
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -30,6 +30,8 @@ __all__ = [
     "BLESCH",
     "LONG",
     "LONG_RULES",
+    "NOISES",
+    "NUMBERS",
     "RULES",
     "SETTINGS",
     "SHUFFLED",
@@ -37,6 +39,7 @@ __all__ = [
     "Case",
     "blesch_cases",
     "long_cases",
+    "number_cases",
     "real_cases",
     "shuffled_cases",
     "synthetic_cases",
@@ -108,19 +111,21 @@ class Case:
     ----------
     name : str
         Unique: kind, setting, table and seed.
-    kind : {"real", "synthetic", "shuffled", "long", "blesch"}
+    kind : {"real", "synthetic", "shuffled", "long", "blesch", "numbers"}
     setting : str
-        The rule of a real case, the setting of a made-up one, "shuffled" otherwise.
+        The rule of a real case, the setting of a made-up one, the noise and the features of numbers, "shuffled"
+        otherwise.
     table : str
         The real table, or "" for a made-up one.
     seed : int
     X : DataFrame
     y : array of shape (n_rows,)
-        Labels from 0.
+        Labels from 0, or numbers.
     true : tuple of str
         The features that the rule reads; those of an exclusive or first.
     shares : array of shape (n_rows, n_labels)
-        The probability of every label in every row, from which its label was drawn.
+        The probability of every label in every row, from which its label was drawn; of numbers a single column, what
+        the rule says of the row.
     """
 
     name: str
@@ -129,9 +134,14 @@ class Case:
     table: str
     seed: int
     X: pd.DataFrame
-    y: Codes
+    y: Codes | Shares
     true: tuple[str, ...]
     shares: Shares
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether the label is a number."""
+        return self.kind == "numbers"
 
 
 def draw_labels(shares: Shares, rng: np.random.Generator) -> Codes:
@@ -631,3 +641,90 @@ def blesch_cases(seeds: Iterable[int] = range(2), *, settings: Sequence[str] = t
     Case
     """
     return made_cases("blesch", BLESCH, seeds, settings)
+
+
+# ---------------------------------------------------------------- numbers as labels
+
+NOISE = float(np.pi / np.sqrt(3))
+"""Standard deviation of the noise, that of the noise with which a label of two classes is drawn: beside STRENGTH, the
+rule explains 60 % of the variance."""
+
+
+def normal_noise(signal: Shares, rng: np.random.Generator) -> Shares:
+    """The signal and normal noise."""
+    return np.asarray(signal + NOISE * rng.normal(size=len(signal)))
+
+
+def skewed_noise(signal: Shares, rng: np.random.Generator) -> Shares:
+    """The signal and lognormal noise of the same variance: 1 % of the rows are more than 3.6 standard deviations up."""
+    noise = np.exp(rng.normal(size=len(signal)))
+    return np.asarray(signal + NOISE / np.sqrt(np.e * (np.e - 1)) * noise)
+
+
+def prices(signal: Shares, rng: np.random.Generator) -> Shares:
+    """Signal and normal noise multiply: a label whose logarithm has standard deviation 1."""
+    return np.asarray(np.exp(normal_noise(signal, rng) / np.hypot(STRENGTH, NOISE)))
+
+
+def counts(signal: Shares, rng: np.random.Generator) -> Shares:
+    """Counts as of Poisson, about 3 each; the rule explains 60 % of their variance."""
+    return rng.poisson(np.exp(1 + 0.6 * signal / STRENGTH)).astype(np.float64)
+
+
+NOISES: dict[str, Callable[[Shares, np.random.Generator], Shares]] = {
+    "normal": normal_noise,
+    "skewed": skewed_noise,
+    "prices": prices,
+    "counts": counts,
+}
+WITH_LOG_ODDS = [name for name in SETTINGS if not name.startswith(("labels without", "four")) and "20,000" not in name]
+NUMBERS = {noise: (f"{noise}, real features", f"{noise}, made-up features") for noise in NOISES}
+"""The two settings of every noise."""
+
+
+def number_cases(
+    seeds: Iterable[int] = range(2),
+    *,
+    settings: Sequence[str] = tuple(setting for two in NUMBERS.values() for setting in two),
+    tables: Sequence[str] = TABLES,
+    folder: str | Path | None = None,
+) -> Iterator[Case]:
+    """The rules of real and made-up tables with a number as label: their log odds, and noise.
+
+    Parameters
+    ----------
+    seeds : iterable of int
+    settings : sequence of str
+        Some of those in NUMBERS.
+    tables : sequence of str
+        Some of TABLES.
+    folder : path, optional
+        The folder that holds the folder real; without it, ANALOGICAL_DATA names it.
+
+    Yields
+    ------
+    Case
+        Of a real table, one of RULES by turns.
+    """
+    for seed in seeds:
+        for at, (noise, (on_real, on_made)) in enumerate(NUMBERS.items()):
+            for place, table in enumerate(tables if on_real in settings else ()):
+                rng = np.random.default_rng([seed, key_of(table), key_of(noise), 9])
+                X = read_table(table, data_folder(folder))[0]
+                X = X.iloc[draw_rows(len(X), rng)].reset_index(drop=True)
+                rule = RULES[(seed + at + place) % len(RULES)]
+                _, true, shares = real_rule(X, rule, rng)
+                if len(true) >= 2:
+                    name = f"{table}, {rule}, {noise}, seed {seed}"
+                    yield with_number(Case(name, "numbers", on_real, table, seed, X, shares, true, shares), noise, rng)
+            for setting in WITH_LOG_ODDS if on_made in settings else ():
+                rng = np.random.default_rng([seed, key_of(setting), key_of(noise), 9])
+                (made,) = made_cases("numbers", SETTINGS, [int(rng.integers(2**31))], [setting])
+                named = replace(made, name=f"{setting}, {noise}, seed {seed}", setting=on_made, seed=seed)
+                yield with_number(named, noise, rng)
+
+
+def with_number(case: Case, noise: str, rng: np.random.Generator) -> Case:
+    """A case of two classes with a number as label instead."""
+    signal = np.log(case.shares[:, 1] / case.shares[:, 0])
+    return replace(case, y=NOISES[noise](signal, rng), shares=signal[:, None])

@@ -7,11 +7,13 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import chi2, false_discovery_control, t
+from scipy.linalg import lstsq
+from scipy.stats import chi2, f, false_discovery_control, t
 
 sys.path.append(str(Path(__file__).parents[1]))
 from reliefs import fast_reliefs, one_hot
@@ -21,12 +23,16 @@ __all__ = ["LEVEL", "METHODS", "SLOW_ROWS", "Answer", "Method"]
 Answer = tuple[dict[str, float], set[str] | None]
 """Score by feature, and the features called an effect; None if the method only scores."""
 Codes = NDArray[np.int64]
+Label = Codes | NDArray[np.float64]
+"""Classes from 0, or numbers, which are floats."""
 
 LEVEL = 0.05
 """Of the false discovery rate, for the rivals that have p values."""
 SLOW_ROWS = 2000
 """Rows that MultiSURF and Boruta are given at most: MultiSURF compares all rows with each other."""
 
+FEW_VALUES = 20
+"""Distinct values up to which analogical takes numbers for classes."""
 RARE = 0.01
 """Share of the rows from which on D0CRT is shown a value: with fewer it would need hundreds of columns."""
 MIN_CLASS = 10
@@ -107,25 +113,26 @@ def forest_importance(X: pd.DataFrame, y: Codes) -> Answer:
     return by_feature(X, forest.fit(as_numbers(X), y).feature_importances_), None
 
 
-def boosted_trees(X: pd.DataFrame, y: Codes) -> Answer:
+def boosted_trees(X: pd.DataFrame, y: Label) -> Answer:
     """Boosted trees, and how much the loss on held-out rows rises when a feature is shuffled there.
 
     What a careful practitioner does. Five folds give five rises per feature; p is that of a one-sided t test.
     """
-    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
     from sklearn.inspection import permutation_importance
     from sklearn.model_selection import KFold, StratifiedKFold
 
-    codes = np.minimum(as_codes(X), 254)  # scikit-learn's limit of values
-    kind = StratifiedKFold if np.bincount(y).min() >= 5 else KFold
+    codes, are_numbers = np.minimum(as_codes(X), 254), y.dtype.kind == "f"  # scikit-learn's limit of values
+    model = HistGradientBoostingRegressor if are_numbers else HistGradientBoostingClassifier
+    kind = KFold if are_numbers or np.bincount(y).min() < 5 else StratifiedKFold
+    scoring = "neg_mean_squared_error" if are_numbers else mean_log_share
     rises = []
     for train, test in kind(5, shuffle=True, random_state=0).split(codes, y):
-        model = HistGradientBoostingClassifier(
-            max_iter=60, categorical_features=list(range(codes.shape[1])), random_state=0
-        ).fit(codes[train], y[train])
+        trees = model(max_iter=60, categorical_features=list(range(codes.shape[1])), random_state=0)
+        trees.fit(codes[train], y[train])
         rises.append(
             permutation_importance(
-                model, codes[test], y[test], n_repeats=2, random_state=0, scoring=mean_log_share
+                trees, codes[test], y[test], n_repeats=2, random_state=0, scoring=scoring
             ).importances.mean(axis=1)
         )
     mean, error = np.mean(rises, axis=0), np.std(rises, axis=0, ddof=1) / np.sqrt(len(rises))
@@ -219,8 +226,37 @@ def conditional_randomization(X: pd.DataFrame, y: Codes) -> Answer:
     return by_feature(X, 1e-6 * size - p), discoveries(X, p)
 
 
+def least_squares(X: pd.DataFrame, y: Label) -> Answer:
+    """F test of a linear model on indicators, with and without the feature, adjusted as by Holm."""
+    indicators, first = one_hot(as_codes(X))
+    owner = np.searchsorted(first, np.arange(indicators.shape[1]), side="right") - 1
+    hot = np.column_stack([np.ones(len(y)), indicators]).astype(np.float64)
+    owner = np.append(-1, owner)
+
+    def unexplained(columns: NDArray[np.bool_]) -> tuple[float, int]:
+        found, _, rank, _ = lstsq(hot[:, columns], y, cond=1e-9, lapack_driver="gelsy")
+        return float(((y - hot[:, columns] @ found) ** 2).sum()), int(rank)
+
+    rest, rank = unexplained(owner >= -1)
+    if rank == len(y):  # as many coefficients as rows: nothing can be tested
+        return dict.fromkeys(X, 0.0), set()
+    p, ratios = [], []
+    for feature in range(len(first)):
+        without, fewer = unexplained(owner != feature)
+        freedom = max(rank - fewer, 1)
+        ratio = max(without - rest, 0.0) / freedom / max(rest / max(len(y) - rank, 1), 1e-300)
+        p.append(float(f.sf(ratio, freedom, max(len(y) - rank, 1))))
+        ratios.append(ratio)
+    order = np.argsort(p, kind="stable")
+    adjusted = np.maximum.accumulate(np.array(p)[order] * np.arange(len(p), 0, -1))
+    names = np.array(list(X))[order]
+    called = {str(name) for name, value in zip(names, adjusted, strict=True) if value <= LEVEL}
+    # Many p round to 0: the ratio decides between equal ones.
+    return by_feature(X, 1e-9 * np.array(ratios) - np.array(p)), called
+
+
 # ---------------------------------------------------------------- ours
-# Labels are given as words: whole numbers of more than 20 values would be refused as no classes.
+# Labels that are classes are given as words: whole numbers of more than 20 values would be refused as no classes.
 
 
 def from_order(X: pd.DataFrame, order: Sequence[str]) -> dict[str, float]:
@@ -229,32 +265,46 @@ def from_order(X: pd.DataFrame, order: Sequence[str]) -> dict[str, float]:
     return {name: -float(place.get(name, len(X.columns))) for name in X}
 
 
-def our_relevance(X: pd.DataFrame, y: Codes) -> Answer:
+def as_label(y: Label) -> dict[str, Any]:
+    """The label as an argument: classes as words, numbers with few values said to be numbers."""
+    if y.dtype.kind != "f":
+        return {"y": y.astype(str)}
+    return {"y": y} if len(np.unique(y)) > FEW_VALUES else {"y": y, "scale": "number"}
+
+
+def our_relevance(X: pd.DataFrame, y: Label, **options: Any) -> Answer:
     """analogical.relevance with its defaults."""
     from analogical import relevance
 
-    found = relevance(X, y.astype(str))
+    found = relevance(X, **(as_label(y) | options))
     effects = {name for name, status in zip(found.names, found.status, strict=True) if status == "effect"}
     return from_order(X, [str(name) for name in found.ranking()]), effects
 
 
-def our_select(X: pd.DataFrame, y: Codes) -> Answer:
+def in_five_classes(X: pd.DataFrame, y: Label) -> Answer:
+    """analogical.relevance with a number divided into classes."""
+    fifths = np.unique(np.quantile(y, [0.2, 0.4, 0.6, 0.8]))
+    return our_relevance(X, np.searchsorted(fifths, y, side="right"))
+
+
+def our_select(X: pd.DataFrame, y: Label) -> Answer:
     """analogical.select: chosen without k; ordered as chosen with k = 10."""
     from analogical import select
 
-    classes = y.astype(str)
-    order = select(X, classes, k=min(10, X.shape[1])).features
-    return from_order(X, order), set(select(X, classes).features)
+    order = select(X, **as_label(y), k=min(10, X.shape[1])).features
+    return from_order(X, order), set(select(X, **as_label(y)).features)
 
 
 @dataclass(frozen=True)
 class Method:
-    """A function, what the page says about it, and whether it names effects and is ours."""
+    """A function, what the page says about it, whether it names effects and is ours, and for which labels it is."""
 
-    run: Callable[[pd.DataFrame, Codes], Answer]
+    run: Callable[[pd.DataFrame, Any], Answer]
     about: str
     has_verdicts: bool
     is_ours: bool = False
+    for_classes: bool = True
+    for_numbers: bool = False
 
 
 METHODS = {
@@ -263,19 +313,38 @@ METHODS = {
         "`analogical.relevance(X, y)`; an effect is a feature with the status effect, the order is `ranking()`.",
         True,
         True,
+        for_numbers=True,
     ),
     "select": Method(
         our_select,
         "`analogical.select(X, y)`; what it chooses counts as called an effect, the order is that of choosing ten.",
         True,
         True,
+        for_numbers=True,
+    ),
+    "five classes": Method(
+        in_five_classes,
+        "`analogical.relevance` with the number divided into five classes of about as many rows each.",
+        True,
+        True,
+        for_classes=False,
+        for_numbers=True,
     ),
     "boosted trees": Method(
         boosted_trees,
         "scikit-learn's HistGradientBoostingClassifier (60 rounds); how much the log loss on held-out rows rises when a"
         " feature is shuffled, in five folds; effects by a t test over the folds, adjusted as by Benjamini and Hochberg"
-        f" at {LEVEL}.",
+        f" at {LEVEL}. For numbers HistGradientBoostingRegressor and the squared error.",
         True,
+        for_numbers=True,
+    ),
+    "least squares": Method(
+        least_squares,
+        "F tests of a linear model on indicators with and without the feature; effects adjusted as by Holm at"
+        f" {LEVEL}. It cannot see interactions.",
+        True,
+        for_classes=False,
+        for_numbers=True,
     ),
     "Boruta": Method(
         boruta,

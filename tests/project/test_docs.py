@@ -210,3 +210,33 @@ def test_exclusive_ors_over_units_are_right_in_nine_of_ten_rows(simulations):
     assert abs(right.mean() - 0.9) < 0.01
     assert (np.bincount(unit, rows[:, 1]) % 6 == 0).all()  # all rows of a unit or none
     assert (np.bincount(unit, rows[:, 0]) % 6 != 0).mean() > 0.9
+
+
+def test_the_numbers_of_blesch_watson_and_wright_depend_on_two_features(simulations):
+    import numpy as np
+
+    of_numbers = sys.modules["of_numbers"]
+    columns, y = of_numbers._chain(np.random.default_rng(0), 50_000)
+    means = np.bincount(columns["x3"], y) / np.bincount(columns["x3"])
+    assert np.sort(means - means.mean()) == pytest.approx(np.linspace(-0.5, 0.5, 10), abs=0.15)
+    assert np.cov(columns["x4"], y)[0, 1] / columns["x4"].var() == pytest.approx(0.5, abs=0.03)
+    left = y - 0.5 * columns["x4"] - means[columns["x3"]]
+    of_x1 = np.bincount(columns["x1"], left) / np.bincount(columns["x1"])
+    assert np.ptp(of_x1) < 0.1
+    assert np.corrcoef(columns["x2"], left)[0, 1] == pytest.approx(0, abs=0.02)
+    assert np.corrcoef(columns["x2"], means[columns["x3"]])[0, 1] > 0.4
+
+
+def test_features_that_do_nothing_change_no_mean_of_a_number(simulations):
+    import numpy as np
+
+    of_numbers = sys.modules["of_numbers"]
+    (columns, y, _) = of_numbers._unequal(np.random.default_rng(0), 100_000, "x, uneven")
+    left = y - columns["z"]
+    spread = [left[columns["x"] == value].std() for value in range(3)]
+    assert spread == pytest.approx([1, 2, 4], rel=0.02)
+    assert [left[columns["x"] == value].mean() for value in range(3)] == pytest.approx([0, 0, 0], abs=0.1)
+    ((columns, y, _), size, _) = of_numbers._three_values(np.random.default_rng(0), 100_000, "normal", 1.0)
+    means = [y[columns["x"] == value].mean() for value in range(3)]
+    pairs = [(means[a] - means[b]) ** 2 for a in range(3) for b in range(a)]
+    assert np.sqrt(np.mean(pairs)) == pytest.approx(size, abs=0.03)

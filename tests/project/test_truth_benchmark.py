@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.formula.api as smf
 from sklearn.metrics import average_precision_score
+from statsmodels.stats.anova import anova_lm
 
 BENCHMARK = "truth"
 
@@ -193,6 +195,43 @@ def test_mixed_features_are_those_of_blesch_watson_and_wright(cases):
     assert weights / weights[0] == pytest.approx([1, 3, 1, 3, 1, 3])
 
 
+def made_numbers(cases, seeds=(0,)):
+    return list(cases.number_cases(seeds, settings=[on_made for _, on_made in cases.NUMBERS.values()]))
+
+
+def test_numbers_are_the_rule_and_noise(cases):
+    found = made_numbers(cases, range(3))
+    assert len({case.name for case in found}) == len(found) == 3 * len(cases.NOISES) * len(cases.WITH_LOG_ODDS)
+    explained = {setting: [] for _, setting in cases.NUMBERS.values()}
+    for case in found:
+        assert case.has_numbers
+        assert case.shares.shape == (len(case.X), 1)
+        assert case.y.dtype.kind == "f"
+        label = np.log(case.y) if case.setting.startswith("prices") else case.y
+        signal = case.shares[:, 0]
+        if case.setting.startswith("counts"):
+            signal = np.exp(0.6 * signal / cases.STRENGTH)
+        explained[case.setting].append(np.corrcoef(signal, label)[0, 1] ** 2)
+    for setting, shares in explained.items():
+        assert np.mean(shares) == pytest.approx(0.6, abs=0.07), setting
+    counts = [case.y for case in found if case.setting.startswith("counts")]
+    assert all((y == y.astype(int)).all() and y.min() >= 0 for y in counts)
+    assert np.mean(np.concatenate(counts)) == pytest.approx(3.2, abs=0.3)
+    skewed = next(case for case in found if case.setting.startswith("skewed"))
+    noise = skewed.y - skewed.shares[:, 0]
+    assert np.mean(noise) > 1.3 * np.median(noise)
+
+
+def test_every_table_and_noise_has_each_rule_by_turns(real):
+    found = [
+        case
+        for case in real.number_cases(range(3), tables=["vote", "compas"])
+        if case.table and case.setting.startswith("skewed")
+    ]
+    names = [case.name.split(", ")[:2] for case in found]
+    assert sorted(names) == sorted([table, rule] for table in ("vote", "compas") for rule in real.RULES)
+
+
 def test_missing_data_is_said_in_one_line(cases, tmp_path, monkeypatch):
     monkeypatch.delenv("ANALOGICAL_DATA", raising=False)
     with pytest.raises(FileNotFoundError, match=r"let ANALOGICAL_DATA name the folder that holds real/\."):
@@ -330,7 +369,7 @@ def test_page_says_what_was_called_in_every_case(oracle, cases, tmp_path):
     oracle.measure([nothing_true], ["knows", "fails", "scores"], tmp_path)
     assert "z" not in oracle.load(tmp_path)["answers"]["scores"]
     text = oracle.page(oracle.load(tmp_path))
-    assert "answered: 0 real, 1 synthetic, 0 long, 0 blesch, 1 shuffled." in text
+    assert "answered: 0 real, 1 synthetic, 0 long, 0 blesch, 0 numbers, 1 shuffled." in text
     assert "| knows | – | 0.667 / 0.333 | – | – | 1.000 |" in text
     assert "### Synthetic (1 cases)" in text
     assert "| knows | 1.000 | 0.667 | 0.333 |" in text
@@ -381,6 +420,7 @@ def test_again_forgets_what_these_methods_said_about_these_kinds(oracle):
 def test_every_setting_is_in_one_group(oracle, cases):
     grouped = [setting for settings in oracle.GROUPS.values() for setting in settings]
     settings = [*cases.RULES, *cases.SETTINGS, *cases.LONG, *cases.LONG_RULES, *cases.BLESCH]
+    settings += [setting for two in cases.NUMBERS.values() for setting in two]
     assert sorted(grouped) == sorted(settings)
 
 
@@ -413,3 +453,31 @@ def test_conditional_randomization_takes_words_numbers_rare_values_and_many_clas
 def test_features_without_a_place_in_our_order_are_last(benchmark):
     X = pd.DataFrame({name: [0] for name in "abc"})
     assert sys.modules["methods"].from_order(X, ["b", "a"]) == {"a": -1, "b": 0, "c": -3}
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def test_least_squares_is_the_analysis_of_variance(benchmark):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.integers(0, 3, 80).astype(str), "b": rng.integers(0, 4, 80).astype(str)})
+    y = X["a"].astype(float).to_numpy() + rng.normal(size=80)
+    X["c"] = "same"
+    methods = sys.modules["methods"]
+    scores, called = methods.least_squares(X, y)
+    full = smf.ols("y ~ C(a) + C(b)", X.assign(y=y)).fit()
+    p = anova_lm(full, typ=2)["PR(>F)"]
+    assert called == {"a"}
+    assert -scores["a"] == pytest.approx(p["C(a)"], abs=1e-6)
+    assert -scores["b"] == pytest.approx(p["C(b)"], abs=1e-6)
+    assert scores["c"] == pytest.approx(-1)
+
+
+def test_methods_answer_about_the_labels_that_they_are_for(benchmark, cases, tmp_path):
+    case = next(cases.number_cases([0], settings=["counts, made-up features"]))
+    few = replace(case, X=case.X[:150], y=case.y[:150], shares=case.shares[:150])
+    benchmark.measure([few], ["relevance", "five classes", "MI", "least squares"], tmp_path)
+    content = benchmark.load(tmp_path)
+    assert sorted(content["answers"]) == ["five classes", "least squares", "relevance"]
+    assert not benchmark.errors(content)
+    assert "### Numbers: counts (1 cases)" in benchmark.page(content)
