@@ -35,7 +35,7 @@ def test_few_distinct_numbers_have_their_own_codes():
 
 def test_each_code_of_very_many_numbers_counts_as_the_mean_of_its_rows():
     y = np.random.default_rng(1).gamma(2.0, 50.0, 20_001)
-    study = Study(np.arange(20_001)[:, None] % 7, y)
+    study = Study(np.arange(20_001)[:, None] % 7, y, scale="number")
     codes, scores = study.table.labels, scores_of(study)
     assert len(study.table.classes) == len(set(codes.tolist())) == 256
     for code in range(0, 256, 15):
@@ -43,6 +43,19 @@ def test_each_code_of_very_many_numbers_counts_as_the_mean_of_its_rows():
     assert (np.diff(scores[np.argsort(y)]) >= 0).all()
     (note,) = study.table.notes
     assert (note.kind, note.counts) == ("label-means", (20_001, 256))
+
+
+def test_numbers_far_from_the_median_count_as_a_bound():
+    """Half of the numbers that are not 0 are 10 away from it, so the bounds are 3 x 14.826 away."""
+    y = np.array([0.0] * 250 + [-10.0] * 40 + [10.0] * 40 + [5.0] * 40 + [44.0] * 10 + [45.0] * 10 + [-1e9] * 10)
+    study = Study(X, y, max_values=2)
+    assert sorted(set(scores_of(study).tolist())) == pytest.approx([-44.478, -10, 0, 5, 10, 44, 44.478])
+    (note,) = study.table.notes
+    assert (note.kind, note.counts) == ("label-clipped", (20, N))
+    assert note.edges[0] == pytest.approx((-44.478, 44.478))
+    assert study.table.classes[0] == -1e9
+    assert (scores_of(Study(X, y, scale="number")) == y).all()
+    assert kinds(Study(X[:370], y[:370], max_values=2)) == []
 
 
 def test_weights_are_frequencies():
@@ -154,7 +167,7 @@ def test_rows_without_a_label_are_left_out():
     y[:50] = np.nan
     study = Study(X, y)
     assert study.n_rows == N - 50
-    assert kinds(study) == ["label-missing"]
+    assert kinds(study) == ["label-missing", "label-clipped"]
     assert len(study.scale.scores) == len(set(study.table.labels.tolist()))
 
 

@@ -72,7 +72,7 @@ def dataset(X, y):
 def test_every_method_is_given_the_same_third():
     seen = []
 
-    def spy(rows, rng):
+    def spy(rows, numbers, rng):
         seen.append((rows.codes.tolist(), rows.labels.tolist()))
         return np.zeros(rows.n_features)
 

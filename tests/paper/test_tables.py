@@ -134,7 +134,7 @@ def test_nothing_chosen_means_the_most_frequent_class():
     codes = np.tile(np.arange(4), 10)[:, None]
     labels = (codes[:, 0] == 0).astype(int)
 
-    def no_evidence(rows, rng):
+    def no_evidence(rows, numbers, rng):
         return np.full(rows.n_features, np.nan)
 
     nothing = Method("none", "None", "", no_evidence)

@@ -505,7 +505,7 @@ def test_the_verdict_names_a_direction_only_if_it_is_clear():
 def test_lines_say_what_is_given_and_what_all_rows_show():
     lines = {view.title: view.headline for view in views(made("weights"))["features"]}
     assert lines["class"] == (
-        "Among rows that agree on sex and age, 'yes' is 14 points less frequent with 3rd than with crew (-18 to -9.7)."
+        "Among rows that agree on sex and age, 'yes' is 14 points less frequent with 3rd than with crew (-19 to -8.8)."
         " Crude difference: +1.3."
     )
     alone = {view.title: view.headline for view in views(made("given nothing"))["features"]}
