@@ -929,3 +929,13 @@ def test_adjusted_p_values_are_those_of_holm(seed):
 def test_unknown_p_values_alone_stay_unknown():
     assert np.isnan(adjust_for_features(np.full(3, np.nan))).all()
     assert len(adjust_for_features(np.zeros(0))) == 0
+
+
+def test_a_larger_variance_of_a_few_rows_is_rarely_taken_for_a_difference_of_means():
+    rng, small = np.random.default_rng(6), 0
+    for _ in range(200):
+        context, values = rng.integers(0, 3, 300), (rng.random(300) < 0.1).astype(int)
+        y = rng.normal(size=300) * np.array([1, 4])[values] + context
+        found = relevance(np.column_stack([values, context]).astype(str), y, given=["x1"])
+        small += found.p_value[0] <= 0.05
+    assert small / 200 <= 0.06

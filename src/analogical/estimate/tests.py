@@ -267,7 +267,8 @@ def _common_direction(sums: _Sums, scores: Scores) -> tuple[Floats, Floats]:
                 apart[f] = _rare_classes(cells, scores, code, rare)
             else:
                 known = np.unique(rare[:, 0])
-                z = [(round(float(values.z[own][v]), 9), int(n_rows[v]), v) for v in known.tolist()]
+                # of two values, which are equally far, the rarer one: its variance counts
+                z = [(round(float(values.z[own][v]), 9), -int(n_rows[v]), v) for v in known.tolist()]
                 of_value = np.flatnonzero(of_part[parts] - own.start == max(z)[-1]) + parts.start
                 largest, excess = _Pools.of(cells, scores.table, code[max(z)[-1]]), sums.excess[f]
                 if sums.are_numbers:
@@ -279,16 +280,15 @@ def _common_direction(sums: _Sums, scores: Scores) -> tuple[Floats, Floats]:
 def _spread_of(sums: _Sums, parts: Positions) -> float:
     """How much larger the variance of numbers is within a rare value than in its contexts; at least 1.
 
-    ``parts`` are those of the value. It is as if five more rows had the variance of the contexts.
+    ``parts`` are those of the value.
     """
     contexts, diagonal = sums.stack.contexts, np.arange(sums.part.shape[1])
     owner, n = contexts.value_parts.owner[parts], contexts.value_parts.sizes[parts]
     free, times = n - 1, contexts.times[owner]
     inside = sums.part_squares[parts][:, diagonal, diagonal].sum(axis=1) - (sums.part[parts] ** 2).sum(axis=1) / n
     of_context = sums.squares[owner][:, diagonal, diagonal].sum(axis=1) / (contexts.n_rows[owner] - 1)
-    found, expected, n_free = (float(times @ of) for of in (inside, free * of_context, free))
-    more = ENOUGH * expected / max(n_free, 1.0)
-    return max((found + more) / (expected + more), 1.0) if expected > 0 else 1.0
+    found, expected = (float(times @ of) for of in (inside, free * of_context))
+    return max(found / expected, 1.0) if expected > 0 else 1.0
 
 
 def _with_room(room: Floats, n_rows: Floats, enough: float) -> tuple[Positions, Positions, Floats]:
