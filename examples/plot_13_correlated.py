@@ -49,9 +49,8 @@ print(comparison)
 # Given what matters
 # ------------------
 # Two features have a significant effect, the two that were put in. The drug lowers the risk by 10 points
-# (8 to 13). Among patients of the same age group, grey hair and glasses make no difference. Retirement is
-# ``unclear``: there are few retired patients below 60, and few others above. So is the ward, which has
-# about 40 patients of each age group.
+# (8 to 13). Among patients of the same age group, grey hair, glasses and the ward make no difference.
+# Retirement is ``unclear``: there are few retired patients below 60, and few others above.
 
 result = relevance(patients, "ill")
 print(result)

@@ -44,4 +44,5 @@ for scale in ("ranks", "log"):
 # What to take away
 # -----------------
 # Choose the scale by the question: the unit of the label if its differences add up, logarithms if they
-# multiply, ranks if only the order is meant.
+# multiply, ranks if only the order is meant. Do not conclude that a square metre more
+# makes a flat dearer by 8: the sizes compare flats as they are, given the recorded columns.
