@@ -62,7 +62,7 @@ MAKERS: dict[str, Callable[[Iterable[int]], Iterator[Case]]] = {
 KINDS = tuple(MAKERS)
 MADE_UP = ("synthetic", "blesch")
 """The kinds that need no real tables."""
-KINDS_WITH_TRUTH = tuple(kind for kind in KINDS if kind not in ("numbers", "shuffled"))
+WITH_TRUTH = tuple(kind for kind in KINDS if kind != "shuffled")
 """Those with classes."""
 EITHER = tuple(setting for setting in LONG if setting.startswith("exclusive or"))
 GROUPS = {
@@ -257,14 +257,14 @@ def overall_table(content: Content) -> list[str]:
         if not METHODS[method].has_verdicts:
             continue
         row = [method]
-        for kind in KINDS_WITH_TRUTH:
+        for kind in WITH_TRUTH:
             cases = common_cases(content, kind)
             pair = [mean(content, method, cases, MEASURES[name]) for name in ("power", "false")]
             row.append("–" if None in pair else " / ".join(map(number, pair)))
         row.append(number(mean(content, method, common_cases(content, "shuffled"), any_called)))
         row.append(number(mean(content, method, list(content["cases"]), lambda _, said: said["seconds"]), 1))
         rows.append(row)
-    head = ["", *(f"{kind}: power / false" for kind in KINDS_WITH_TRUTH), "shuffled: any called", "seconds"]
+    head = ["", *(f"{kind}: power / false" for kind in WITH_TRUTH), "shuffled: any called", "seconds"]
     return grid(head, rows)
 
 

@@ -370,7 +370,7 @@ def test_page_says_what_was_called_in_every_case(oracle, cases, tmp_path):
     assert "z" not in oracle.load(tmp_path)["answers"]["scores"]
     text = oracle.page(oracle.load(tmp_path))
     assert "answered: 0 real, 1 synthetic, 0 long, 0 blesch, 0 numbers, 1 shuffled." in text
-    assert "| knows | – | 0.667 / 0.333 | – | – | 1.000 |" in text
+    assert "| knows | – | 0.667 / 0.333 | – | – | – | 1.000 |" in text
     assert "### Synthetic (1 cases)" in text
     assert "| knows | 1.000 | 0.667 | 0.333 |" in text
     assert "| scores | 0.556 | – | – |" in text  # (1 + 3/9 + 3/9) / 3
