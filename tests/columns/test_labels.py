@@ -193,3 +193,10 @@ def test_many_numbers_as_text_are_refused_unless_they_are_classes():
         Study(X, np.where(np.arange(N) % 9 == 0, "unknown", y))
     assert Study(X, y, scale="classes").table.classes == tuple(sorted(set(y)))
     assert Study(X, np.char.add("t", y)).scale is None
+
+
+@pytest.mark.parametrize(("factor", "words"), [(1e100, "large"), (1e-100, "close to each other")])
+def test_numbers_whose_squares_cannot_be_computed_are_refused(factor, words):
+    with pytest.raises(InputError, match=f"'y' are too {words} for their squares: give them in another unit"):
+        Study(X, MANY * factor)
+    assert Study(X, MANY * factor, scale="ranks").scale.kind == "ranks"

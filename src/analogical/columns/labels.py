@@ -169,6 +169,11 @@ def _numbers(column: Column, kept: Column, occurring: Any, name: str, notes: lis
             " scale='number' or scale='ranks'."
         )
     kind = "number" if rules.scale in ("auto", "number") else rules.scale
+    if kind == "number" and not 1e-60 <= (np.ptp(numbers) or 1.0) <= 1e60:  # their fourth powers are computed
+        raise InputError(
+            f"The numbers of the {what} are too {'large' if np.ptp(numbers) > 1 else 'close to each other'} for their"
+            " squares: give them in another unit, or give scale='ranks' (--scale ranks)."
+        )
     known, first, code_of = np.unique(numbers, return_index=True, return_inverse=True)
     rows = np.bincount(code_of, kept.sizes).astype(np.float64)
     values = [plain(kept.values[place]) for place in first.tolist()]

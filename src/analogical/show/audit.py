@@ -395,6 +395,6 @@ def transition_table(
         number_column("share", lambda t: Cell(percent(t.pairs / n_pairs), _tone(t))),
     ]
     if measure.kind != "classes":
-        columns.insert(2, number_column("difference", lambda t: Cell(measure.between(t.labels), _tone(t))))
+        columns.insert(2, number_column(_heading(measure), lambda t: Cell(measure.between(t.labels), _tone(t))))
     n = len(transitions)
     return tabulate(transitions, columns, note=f"The {n} largest of {n_all:,} transitions." if n < n_all else "")
