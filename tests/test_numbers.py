@@ -34,14 +34,15 @@ def test_what_makes_a_flat_dear():
     assert found.settings.scale == "number"
 
 
+@pytest.mark.parametrize("size", [1e-9, 1e-3, 1e9])
 @pytest.mark.parametrize("options", [{}, {"given": "all"}, {"given": []}, {"given": ["rooms"]}])
-def test_another_unit_changes_the_unit_only(options):
+def test_another_unit_changes_the_unit_only(options, size):
     frame, rent = flats(400)
-    one, other = relevance(frame, rent, **options), relevance(frame, 5 - rent / 1000, **options)
+    one, other = relevance(frame, rent, **options), relevance(frame, (5_000 - rent) * size, **options)
     assert one.status == other.status
     assert other.p_value == pytest.approx(one.p_value, rel=1e-6, nan_ok=True)
     for name in ("effect", "effect_low", "effect_high", "index", "noise_rate"):
-        assert getattr(other, name) == pytest.approx(getattr(one, name) / 1e6, rel=1e-6, nan_ok=True)
+        assert getattr(other, name) / size**2 == pytest.approx(getattr(one, name), rel=1e-6, nan_ok=True)
 
 
 @pytest.mark.parametrize("options", [{}, {"given": "all"}, {"given": []}, {"groups": np.arange(432) // 2}])

@@ -182,3 +182,21 @@ def test_identifiers_are_no_numbers_unless_asked():
     with pytest.raises(InputError, match="holds whole numbers that identify the rows or what they are about"):
         Study(pd.DataFrame(X), pd.Series(RNG.permutation(N), name="customer_id"))
     assert Study(X, RNG.permutation(N), scale="number").scale.kind == "number"
+
+
+def test_many_numbers_as_text_are_refused_unless_they_are_classes():
+    y = np.array([f"{number / 5:.0f}" for number in MANY])
+    assert 20 < len(set(y)) < N / 2
+    with pytest.raises(InputError, match=r"holds numbers as text; convert it .* scale='classes'"):
+        Study(X, y)
+    with pytest.raises(InputError, match="holds numbers as text, but for 'unknown' and the like"):
+        Study(X, np.where(np.arange(N) % 9 == 0, "unknown", y))
+    assert Study(X, y, scale="classes").table.classes == tuple(sorted(set(y)))
+    assert Study(X, np.char.add("t", y)).scale is None
+
+
+@pytest.mark.parametrize(("factor", "words"), [(1e100, "large"), (1e-100, "close to each other")])
+def test_numbers_whose_squares_cannot_be_computed_are_refused(factor, words):
+    with pytest.raises(InputError, match=f"'y' are too {words} for their squares: give them in another unit"):
+        Study(X, MANY * factor)
+    assert Study(X, MANY * factor, scale="ranks").scale.kind == "ranks"

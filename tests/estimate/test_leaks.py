@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import coded
+from scipy.stats import spearmanr
 
 from analogical import relevance
 from analogical._types import Note
@@ -114,3 +115,18 @@ def test_a_cut_of_a_long_column_tells_the_label_of_the_rows_that_count():
     noisy[::3], weights[::3] = 1 - labels[::3], 0
     assert predicted_by_cut(ranks, noisy, None) is None
     assert predicted_by_cut(ranks, noisy, weights) == 1.0
+
+
+@pytest.mark.parametrize("weights", [None, RNG.integers(0, 4, 400)])
+def test_a_rounded_label_that_is_a_number_is_named(weights):
+    prices = np.exp(RNG.normal(6, 0.8, 400))
+    rounded, blurred = np.round(prices, -2), prices * np.exp(RNG.normal(0, 0.3, 400))
+    frame = pd.DataFrame(
+        {"rounded": rounded, "blurred": blurred, "holes": np.where(np.arange(400) % 5, rounded, np.nan)}
+    )
+    (note,) = (note for note in relevance(frame, prices, weights=weights).notes if note.kind == "leak")
+    repeated = np.repeat(np.arange(400), 1 if weights is None else weights)
+    share = spearmanr(rounded[repeated], prices[repeated]).statistic ** 2
+    assert (note.columns, note.counts) == (("rounded",), (round(100 * share),))
+    assert 0.98 <= share < 0.995
+    assert spearmanr(blurred, prices).statistic ** 2 < 0.95

@@ -1094,3 +1094,17 @@ def test_pay_by_gender_reads_well():
     assert "ranks lower with female" in conclusion(ranks)
     assert json.loads(json.dumps(result.to_dict()))["differences"][0]["odds_ratio"] is None
     assert result.records()[0]["label"] is None
+
+
+def test_far_numbers_that_are_bounded_are_named_beside_the_differences():
+    rng = np.random.default_rng(0)
+    place = rng.integers(0, 2, 400)
+    price = np.exp(rng.normal(5 + place, 1.2))
+    bounded, plain = audit(place[:, None], price, 0), audit(place[:, None], price, 0, scale="number")
+    (note,) = (note for note in bounded.notes if note.kind == "label-clipped")
+    apart = np.sort(np.abs(price - np.sort(price)[199]))
+    assert 10 < note.counts[0] == np.count_nonzero(apart > 3 * 1.4826 * apart[200]) < 100
+    assert f"{note.counts[0]} of 400 numbers of 'y' are far from the others" in " ".join(view_of(bounded).lines)
+    assert "far from the others" not in " ".join(view_of(plain).lines)
+    means = [price[place == value].mean() for value in (0, 1)]
+    assert abs(plain.differences[0].difference) == pytest.approx(means[1] - means[0])

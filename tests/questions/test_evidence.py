@@ -209,14 +209,14 @@ def test_more_pairs_than_can_be_held_are_refused(limit):
         InputError,
         match=rf"More than 1,000,000 pairs would be listed with limit={limit}; give a smaller limit, or use trans",
     ):
-        evidence_all(MANY[:, None] % 2, (MANY // 2).astype(str), 0, limit=limit)
+        evidence_all(MANY[:, None] % 2, np.char.add("class ", (MANY // 2).astype(str)), 0, limit=limit)
 
 
 def test_more_changes_than_can_be_held_are_refused():
     with pytest.raises(
         InputError, match="The pairs of 'x0' have more than 1,000,000 distinct changes of value and label, too many to"
     ):
-        transitions_all(MANY[:, None] % 2, (MANY // 2).astype(str), 0)
+        transitions_all(MANY[:, None] % 2, np.char.add("class ", (MANY // 2).astype(str)), 0)
 
 
 def test_transitions_of_many_values_and_classes_fit_in_memory():

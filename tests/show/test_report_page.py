@@ -229,6 +229,9 @@ def test_the_page_speaks_of_a_number_in_its_unit():
     assert re.search(r"'price' is \d+ % higher", words_of(made("logarithms").html))
     assert re.search(r"'price' is \d+ ranks higher", words_of(made("ranks").html))
     assert "Geometric mean" in words_of(made("logarithms").html)
+    assert re.search(r"Crude difference: [+-]\d+ ranks\.", words_of(made("ranks").html))
+    audited = words_of(report(PRICES, "price", scale="number", protected=["c"]).html)
+    assert "Difference from the reference in the mean of the label, in its unit." in audited
 
 
 def test_bars_lie_on_the_scale(result):
@@ -506,7 +509,7 @@ def test_lines_say_what_is_given_and_what_all_rows_show():
     lines = {view.title: view.headline for view in views(made("weights"))["features"]}
     assert lines["class"] == (
         "Among rows that agree on sex and age, 'yes' is 14 points less frequent with 3rd than with crew (-19 to -8.8)."
-        " Crude difference: +1.3."
+        " Crude difference: +1.3 points."
     )
     alone = {view.title: view.headline for view in views(made("given nothing"))["features"]}
     assert alone["sex"].startswith("Among all rows, 'yes' is 52 points more frequent with female than with male (")

@@ -1,6 +1,7 @@
 """How names, values and numbers are written for people."""
 
 import math
+from datetime import date, datetime, timedelta
 
 import pytest
 
@@ -103,3 +104,18 @@ def test_values_whose_ends_cannot_be_seen_are_quoted():
 def test_long_names_in_sentences_are_cut():
     assert words.list_all(["a", "x" * 100]) == f"a and {'x' * 57}..."
     assert words.list_first(["x" * 100]) == f"{'x' * 57}..."
+
+
+def test_numbers_of_ten_digits_or_more_are_short():
+    assert list(map(words.three_digits, (-2.5e8, 3.6e9, 1.5e-9))) == ["-250,000,000", "3.60e+09", "1.50e-09"]
+    assert words.three_digits(13_725_012_345.0, 6) == "13,725,000,000"
+    assert words.Measure("log").signed(42_439.2) == "+42,439"
+
+
+def test_dates_and_durations_differ_by_numbers_in_their_unit():
+    hours, days = words.Measure("number", "hours"), words.Measure("number", "days")
+    assert hours.label(timedelta(minutes=90)) == "1.5"
+    assert hours.between([timedelta(hours=2), timedelta(minutes=90)]) == "-0.5"
+    assert days.label(datetime(2020, 1, 2)) == "2020-01-02"
+    assert days.label(datetime(2020, 1, 2, 12)) == "2020-01-02 12:00:00"
+    assert days.between([date(2020, 1, 1), date(2020, 3, 1)]) == "+60"

@@ -294,7 +294,7 @@ def report(
     """Write a report on a table: which features have an effect, given which others, and the rows behind it.
 
     The report is one self-contained HTML file; it opens offline and without JavaScript. It says whether the table can
-    answer at all, ranks the features by their effects in points, shows the deciding set, redundant columns,
+    answer at all, ranks the features by their effects, shows the deciding set, redundant columns,
     interactions and example pairs of the best features, and audits protected columns.
 
     Examples

@@ -101,8 +101,8 @@ def encode_label(cells: Any, name: str, weights: Ints | None, rules: Rules) -> L
             f" its numbers, divide it with classes=4 (--classes 4), or raise max_values ({rules.max_values})."
         )
     is_many = not (Rules().has_few_values(kept) or rules.has_few_values(kept))  # few rows may all be different
-    if not is_number and is_many and len(kept.values) >= NEARLY_ALL * int(kept.sizes.sum()):
-        _refuse_texts(kept, what)
+    if not is_number and is_many:
+        _refuse_texts(kept, what, rules)
     if not is_number and len(kept.values) > 2 and (usual := _usual_order(kept.values)):
         notes.append(Note("label-may-be-ordered", (name,), words=tuple(usual)))
     return Labels(merged, None, merged, tuple(notes))
@@ -123,15 +123,20 @@ def _recoded(column: Column, occurring: Any, code_of_kept: Ints, values: Sequenc
     return Column(column.recoded(code_of), values, is_sorted=True)
 
 
-def _refuse_texts(kept: Column, what: str) -> None:
-    """Refuse texts that are distinct in nearly every row: numbers as text, or an identifier."""
+def _refuse_texts(kept: Column, what: str, rules: Rules) -> None:
+    """Refuse many texts that are numbers, or distinct in nearly every row, as an identifier is."""
     texts = [str(value) for value in kept.values]
     example = next((text for text in texts if not _is_number(text)), None)
-    if sum(map(_is_number, texts)) >= 0.5 * len(texts):
+    is_distinct = len(texts) >= NEARLY_ALL * int(kept.sizes.sum())
+    if sum(map(_is_number, texts)) >= 0.5 * len(texts) and (is_distinct or rules.scale != "classes"):
         but = "" if example is None else f", but for {example!r} and the like"
+        keep = "" if is_distinct else ", or keep them as classes with scale='classes' (--scale classes)"
         raise InputError(
-            f"The {what} holds numbers as text{but}; convert it to numbers first, with missing cells for other words."
+            f"The {what} holds numbers as text{but}; convert it to numbers first, with missing cells for other"
+            f" words{keep}."
         )
+    if not is_distinct:
+        return
     raise InputError(
         f"The {what} has a different value in nearly every row ({len(texts):,} values), as an identifier has; choose"
         " another column as the label (--label)."
@@ -164,6 +169,11 @@ def _numbers(column: Column, kept: Column, occurring: Any, name: str, notes: lis
             " scale='number' or scale='ranks'."
         )
     kind = "number" if rules.scale in ("auto", "number") else rules.scale
+    if kind == "number" and not 1e-60 <= (np.ptp(numbers) or 1.0) <= 1e60:  # their fourth powers are computed
+        raise InputError(
+            f"The numbers of the {what} are too {'large' if np.ptp(numbers) > 1 else 'close to each other'} for their"
+            " squares: give them in another unit, or give scale='ranks' (--scale ranks)."
+        )
     known, first, code_of = np.unique(numbers, return_index=True, return_inverse=True)
     rows = np.bincount(code_of, kept.sizes).astype(np.float64)
     values = [plain(kept.values[place]) for place in first.tolist()]

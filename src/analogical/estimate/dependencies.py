@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -399,7 +399,8 @@ def predicted_by_cut(ranks: Ints, labels: Codes, weights: Ints | None) -> float 
     """The share of the rows whose label a threshold of a number predicts; None unless that is nearly all.
 
     ``ranks`` are the ranks of the values, -1 for missing ones. With two classes one threshold may fail in a few rows,
-    as after rounding; with more classes every class must be an interval of values.
+    as after rounding; with more classes every class must be an interval of values. Of labels of very many codes, which
+    are numbers, it is the squared rank correlation, unless that is below .98: a rounded price has more.
     """
     if len(ranks) < FEWEST_ROWS:
         return None
@@ -413,7 +414,9 @@ def predicted_by_cut(ranks: Ints, labels: Codes, weights: Ints | None) -> float 
 def cut_share(ranks: Ints, labels: Codes, weights: Ints | None, most: float = PREDICTED_SHARE) -> float | None:
     """The same from all rows, however few they are."""
     n_labels = int(labels.max()) + 1
-    if not 2 <= n_labels <= MAX_VALUES:
+    if n_labels > MAX_VALUES:
+        return _shared_order(ranks, labels, np.ones(len(ranks)) if weights is None else weights, most)
+    if n_labels < 2:
         return None
     sizes = np.bincount(labels, weights, minlength=n_labels)
     n_rows, base = float(sizes.sum()), float(sizes.max())
@@ -433,6 +436,21 @@ def cut_share(ranks: Ints, labels: Codes, weights: Ints | None, most: float = PR
         is_span = ((table > 0).sum(axis=1) == 1).all() and np.count_nonzero(np.diff(of_value)) == n_labels - 1
         predicted = table.sum() if is_span else 0
     return float(predicted) / n_rows if predicted - base >= most * (n_rows - base) else None
+
+
+def _shared_order(ranks: Ints, labels: Codes, weights: Any, most: float) -> float | None:
+    """The squared rank correlation of a number with labels in order; None unless that is nearly 1."""
+    held = ranks >= 0
+    if weights[held].sum() < most * weights.sum():
+        return None
+    places = []
+    for codes in (np.unique(ranks[held], return_inverse=True)[1], labels[held]):
+        sizes = np.bincount(codes, weights[held])
+        places.append((np.cumsum(sizes) - sizes / 2)[codes])
+    covariance = np.cov(np.stack(places), aweights=weights[held])
+    variances = covariance[0, 0] * covariance[1, 1]
+    shared = float(covariance[0, 1] ** 2 / variances) if variances > 0 else 0.0
+    return min(shared, 1.0) if shared >= 0.98 else None
 
 
 def _telling(rows: CodedRows, columns: Iterable[int], most: float) -> dict[int, float]:

@@ -218,7 +218,8 @@ class EffectSums:
     @cached_property
     def profile(self) -> RowProfile:
         """How many rows are in how many of these pairs, and for classes, in how many changed ones."""
-        return RowProfile(self.pairs, np.rint(self.distance).astype(np.int64), self.rows)
+        changed = np.minimum(np.rint(self.distance), self.pairs)  # squares of large numbers do not fit into integers
+        return RowProfile(self.pairs, changed.astype(np.int64), self.rows)
 
     @cached_property
     def n_pairs(self) -> int:

@@ -76,6 +76,14 @@ class Scores:
         """Whether scores are unit vectors, so that rows of a class can be counted."""
         return self.variance is None and bool(((self.table == 0) | (self.table == 1)).all())
 
+    def of_size_one(self) -> "Scores":
+        """Scores in a unit of about their range, so that p does not depend on the unit of a label.
+
+        The unit is a power of two, so that dividing by it loses no digits.
+        """
+        unit = 2.0 ** np.frexp(np.ptp(self.table))[1]
+        return self if self.are_classes or self.variance is not None else Scores(self.table / unit)
+
 
 @dataclass(frozen=True, slots=True)
 class Tested:
@@ -126,6 +134,7 @@ def _squared_differences(stack: Stack, table: Floats) -> Floats:
 
 def p_values_of(stack: Stack, scores: Scores, ranks: Sequence[Floats | None]) -> Floats:
     """The p-value of every feature of a stack; NaN where no test can be made."""
+    scores = scores.of_size_one()
     sums = _Sums.of(stack, scores)
     p = np.array([*_common_direction(sums, scores), _any_direction(sums), _trends(sums, ranks)])
     n_tests = np.count_nonzero(~np.isnan(p), axis=0)

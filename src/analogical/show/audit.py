@@ -50,7 +50,9 @@ def view_audit(result: Audit) -> View:
     return View(
         headline=_conclude(result),
         tables=(_difference_table(result),) if result.differences else (),
-        lines=(compared, *_say_adjusted(result), NOT_CAUSES) if result.n_pairs else (NOT_CAUSES,),
+        lines=(compared, *_say_adjusted(result), *_say_bounded(result), NOT_CAUSES)
+        if result.n_pairs
+        else (NOT_CAUSES,),
         examples=pair_blocks(result.examples),
         about=(counted(result.n_rows, "row"),),
         explanation=tuple(_explain(result)) if result.n_pairs else (),
@@ -65,6 +67,17 @@ def _say_adjusted(result: Audit) -> list[str]:
     return [
         f"Too few rows agree on {names} too: the p-value of all differences ({p_words(result.p_value)}) subtracts"
         f" {verb(result.adjusted_for, 'it', 'them')} from the label; the differences do not."
+    ]
+
+
+def _say_bounded(result: Audit) -> list[str]:
+    """How many numbers are not taken as they are."""
+    return [
+        f"{n:,} of {n_rows:,} numbers of {quoted(result.label)} are far from the others and count as a bound, so these"
+        ' are not differences of all numbers; for those give scale="number" (--scale number).'
+        for note in result.notes
+        if note.kind == "label-clipped"
+        for n, n_rows in (note.counts,)
     ]
 
 
@@ -395,6 +408,6 @@ def transition_table(
         number_column("share", lambda t: Cell(percent(t.pairs / n_pairs), _tone(t))),
     ]
     if measure.kind != "classes":
-        columns.insert(2, number_column("difference", lambda t: Cell(measure.between(t.labels), _tone(t))))
+        columns.insert(2, number_column(_heading(measure), lambda t: Cell(measure.between(t.labels), _tone(t))))
     n = len(transitions)
     return tabulate(transitions, columns, note=f"The {n} largest of {n_all:,} transitions." if n < n_all else "")

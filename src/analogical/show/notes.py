@@ -30,7 +30,7 @@ def sum_up_notes(notes: Sequence[Note]) -> tuple[str, ...]:
         if words.startswith("# "):
             n_columns[words[2:]] += len(set(note.columns))
         elif words:
-            others[words] = None
+            others[words.format(**_parts(note))] = None
         else:
             n_more += note.kind != "header-has-numbers"
     columns = [
@@ -96,9 +96,9 @@ def _describe_leak(note: Note) -> str:
 def _describe_clipped(note: Note) -> str:
     (low, high), n, n_rows = note.edges[0], *note.counts
     return (
-        f"{n:,} of {n_rows:,} numbers of the label {quoted(note.columns[0])} are below {three_digits(low)} or above"
-        f' {three_digits(high)} and count as these bounds; scale="number" (--scale number) keeps them, scale="ranks" or'
-        ' "log" compares them otherwise'
+        f"{n:,} of {n_rows:,} numbers of the label {quoted(note.columns[0])} are outside of {three_digits(low)} to"
+        f' {three_digits(high)} and count as the nearer bound; scale="number" (--scale number) keeps them,'
+        ' scale="ranks" or "log" compares them otherwise'
     )
 
 
@@ -188,7 +188,7 @@ NOTES: dict[str, tuple[str | Callable[[Note], str], str]] = {
     ),
     "label-missing": ("left out: {n_rows} without a label", "rows without a label left out"),
     "label-binned": ("the label {quoted} was divided into {n} classes, with edges at {edges}", "label in classes"),
-    "label-clipped": (_describe_clipped, "far numbers of the label bounded"),
+    "label-clipped": (_describe_clipped, "{n:,} far numbers of the label bounded"),
     "label-means": (
         "the label {quoted} has {n:,} distinct numbers in many rows, so each row counts with the mean of its bin ({m:,}"
         " bins of about equally many rows)",

@@ -87,7 +87,7 @@ def view_relevance(
         lines=tuple(
             filter(
                 None,
-                (say_scale(result.label, result.classes, result.settings), say_given(result), _say_caution(result)),
+                (say_scale(result), say_given(result), _say_caution(result)),
             )
         ),
         about=about,
@@ -167,12 +167,14 @@ def say_effects(result: Relevance) -> str:
     return f"{len(effects):,} of {n} {verb(effects, 'has', 'have')} a significant effect on {label}."
 
 
-def say_scale(label: str, classes: Sequence[Any], settings: Settings) -> str:
+def say_scale(result: Relevance) -> str:
     """How a label that is a number is compared, and what sizes are in; nothing for classes."""
-    name, unit = quoted(label), settings.unit or "its unit"
+    classes, settings = result.classes, result.settings
+    name, unit = quoted(result.label), settings.unit or "its unit"
+    bounded = ", far numbers bounded," if any(note.kind == "label-clipped" for note in result.notes) else ","
     ends = " to ".join(shown(classes[end], 20) for end in (0, -1)) if classes else ""
     return {
-        "number": f"{name} is a number: sizes are differences of its mean, in {unit}.",
+        "number": f"{name} is a number: sizes are differences of its mean{bounded} in {unit}.",
         "log": f"{name} is compared by its logarithm: sizes are differences of its geometric mean, in per cent.",
         "ranks": f"{name} is compared by its rank (per cent of all rows below): sizes are differences of ranks.",
         "ordered": f"{name} has {len(classes)} classes in order, {ends}: sizes are in steps from one to the next.",

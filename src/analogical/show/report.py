@@ -286,7 +286,11 @@ def _panel(report: Report, panel: Panel) -> View:
         line = f"{among} it has an effect, but {MIXED}."
     else:
         measure = measure_of(ranked.settings)
-        crude = f" Crude difference: {measure.signed(measure.shown(panel.crude))}." if ranked.given[i] else ""
+        crude = (
+            f" Crude difference: {measure.signed(measure.shown(panel.crude))}{measure.words}."
+            if ranked.given[i]
+            else ""
+        )
         line = f"{among} {_say_direction(ranked, direction)}.{crude}"
     n, share = panel.n_compared, percent(panel.n_compared / ranked.n_rows)
     n_left = panel.n_values - len(panel.values)

@@ -3,6 +3,7 @@
 import math
 import unicodedata
 from collections.abc import Sequence
+from datetime import date, timedelta
 from itertools import zip_longest
 from textwrap import wrap
 from typing import Any, NamedTuple
@@ -208,16 +209,22 @@ class Measure(NamedTuple):
         return {"log": "mean logarithm", "ranks": "mean rank", "ordered": "mean place"}.get(self.kind, "mean")
 
     def label(self, value: Any) -> str:
-        """A label, or a mean of labels: numbers with up to six digits."""
+        """A label, or a mean of labels: numbers with up to six digits, durations in their unit, days without hours."""
+        if isinstance(value, timedelta) and self.unit:
+            return three_digits(value / timedelta(**{self.unit: 1}), 6)
+        if isinstance(value, date) and self.unit:
+            return marked(value, 24).removesuffix(" 00:00:00")
         if self.kind == "classes" or isinstance(value, bool) or not isinstance(value, int | float):
             return marked(value, 24)
         return three_digits(value, 6) if isinstance(value, float) else f"{value:,}"
 
     def between(self, labels: Sequence[Any]) -> str:
         """The second of two labels less the first one, with its sign; empty if they are no numbers."""
+        first, second = labels
+        if all(isinstance(label, date | timedelta) for label in labels) and self.unit:
+            return self.signed((second - first) / timedelta(**{self.unit: 1}))
         if not all(isinstance(label, int | float) for label in labels):
             return ""
-        first, second = labels
         return self.signed(100 * (second / first - 1) if self.kind == "log" else second - first)
 
     def text(self, size: float) -> str:
@@ -235,10 +242,10 @@ class Measure(NamedTuple):
 
 
 def three_digits(number: float, digits: int = 3) -> str:
-    """A number with three digits, or another number of them: 12,400, 3.14, 0.00012; a dash if it is NaN."""
+    """A number with three digits, or another number of them: 12,400, 3.14, 0.00012, 3.60e+09; a dash if it is NaN."""
     if number != number:
         return "-"
-    if number == 0 or not 1e-4 <= abs(number) < 1e15:
+    if number == 0 or not 1e-4 <= abs(number) < 10.0 ** (digits + 6):
         return "0" if number == 0 else f"{number:.{digits - 1}e}"
     rounded = float(f"{number:.{digits}g}")
     n_decimals = max(digits - 1 - math.floor(math.log10(abs(rounded))), 0)
@@ -250,7 +257,7 @@ def in_points(size: float) -> str:
     """Points, with one decimal below 10; a dash if they are NaN."""
     if size != size:
         return "-"
-    text = f"{size:.0f}" if abs(size) >= 9.95 else f"{size:.1f}".removesuffix(".0")
+    text = f"{size:,.0f}" if abs(size) >= 9.95 else f"{size:.1f}".removesuffix(".0")
     return "0" if text == "-0" else text
 
 
