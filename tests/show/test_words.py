@@ -41,7 +41,7 @@ def test_ranges_are_cut_after_a_whole_word():
 def test_unknown_numbers_are_dashes():
     assert (
         words.Measure().interval(math.nan, math.nan)
-        == words.in_points(math.nan)
+        == words.Measure().text(math.nan)
         == words.three_decimals(math.nan)
         == words.p_value(math.nan)
         == "-"
@@ -50,7 +50,7 @@ def test_unknown_numbers_are_dashes():
 
 def test_numbers_have_the_decimals_that_they_are_worth():
     assert words.Measure().interval(0.0, 9.96) == "0 to 10"
-    assert [words.in_points(size) for size in (49.2, 9.94, 2.0, 0.04, -0.04, -3.14)] == [
+    assert [words.Measure().text(size) for size in (49.2, 9.94, 2.0, 0.04, -0.04, -3.14)] == [
         "49",
         "9.9",
         "2",
@@ -58,9 +58,9 @@ def test_numbers_have_the_decimals_that_they_are_worth():
         "0",
         "-3.1",
     ]
-    assert [words.signed(size) for size in (49.2, 0.4, 0.0, -0.04, -14.4)] == ["+49", "+0.4", "0", "0", "-14"]
-    assert words.points_of(0.25) == 50
-    assert math.isnan(words.points_of(None))
+    assert [words.Measure().signed(size) for size in (49.2, 0.4, 0.0, -0.04, -14.4)] == ["+49", "+0.4", "0", "0", "-14"]
+    assert words.Measure().size(0.25) == words.Measure("shares").size(0.25) == 50
+    assert math.isnan(words.Measure().size(None))
     assert words.three_decimals(2 / 3) == "0.667"
     assert words.percent(0.1234) == "12.3 %"
     assert [words.percent(share) for share in (0, 0.0004, 0.0006, 0.9996, 1)] == [
@@ -70,7 +70,12 @@ def test_numbers_have_the_decimals_that_they_are_worth():
         ">99.9 %",
         "100.0 %",
     ]
-    assert [words.signed_share(share) for share in (0.018, -0.142, -0.0001, 0.0001)] == ["+1.8", "-14.2", "0.0", "0.0"]
+    assert [words.Measure("shares").change(share) for share in (0.018, -0.142, -0.0001, 0.0001)] == [
+        "+1.8",
+        "-14.2",
+        "0.0",
+        "0.0",
+    ]
     assert (words.number(999_999_999), words.number(10**9)) == ("999,999,999", "1.000e+09")
 
 

@@ -42,8 +42,6 @@ MAX_VALUES = 6
 """Maximum number of values of a feature in a table of shares."""
 MAX_VALUE_LENGTH = 20
 """Values are cut to this length."""
-MEANS = {"log": "mean logarithm", "ranks": "mean rank", "ordered": "mean place"}
-"""What is compared of a label that is a number, by scale; otherwise its mean."""
 
 
 def view_interactions(result: Interactions, *, top: int = 20) -> View:
@@ -83,11 +81,11 @@ def _columns(result: Interactions) -> list[Column]:
 
     def interval(k: int) -> Cell:
         size, low, high = interaction_sizes(result, k)
-        return Cell(measure.interval(low, high), bar=size / (200 if measure.kind == "classes" else largest))
+        return Cell(measure.interval(low, high), bar=size / (200 if measure.are_classes else largest))
 
     if any(result.effect_squares) or measure.kind != "classes":
         sizes = [
-            number_column(measure.name, lambda k: measure.text(interaction_sizes(result, k).size)),
+            number_column(measure.name or "size", lambda k: measure.text(interaction_sizes(result, k).size)),
             number_column(f"{100 * result.settings.confidence:g}% CI", interval, drop_order=2),
             number_column("p adj.", lambda k: p_value(float(result.p_adjusted[k])), drop_order=1),
         ]
@@ -123,8 +121,9 @@ def _explain(result: Interactions) -> list[str]:
     )
     if kind != "classes":
         unit = ", as a ratio less 1" if kind == "log" else ", in its unit" if kind == "number" else ""
+        measure = measure_of(result.settings)
         size = (
-            f"{measure_of(result.settings).name}: by how much the difference in the {MEANS.get(kind, 'mean')} of"
+            f"{measure.name or 'size'}: by how much the difference in the {measure.mean} of"
             f" {quoted(result.label)} between two values of one feature differs with the other (root mean square over"
             f" the squares{unit}); 0 where the two effects add up."
         )
@@ -215,8 +214,7 @@ def share_grid(pair: Interaction, *, label: Any = None, most: int = MAX_VALUES) 
     ]
     if pair.means is not None:
         label = None
-        kind, unit = pair.settings.scale, pair.settings.unit
-        mean = "geometric mean" if kind == "log" else MEANS.get(kind, "mean")
+        unit, mean = pair.settings.unit, measure_of(pair.settings).average
         what, cells = f"{mean} of {quoted(pair.label, MAX_VALUE_LENGTH)}{f' ({unit})' if unit else ''}", pair.means
     else:
         if label is None and len(pair.classes) == 2:
@@ -242,8 +240,8 @@ def share_grid(pair: Interaction, *, label: Any = None, most: int = MAX_VALUES) 
 def view_interaction(pair: Interaction) -> View:
     """Label shares or means by the values of both features, and the rows of some squares."""
     names, n_squares, n_broken = f"{quoted(pair.first)} and {quoted(pair.second)}", pair["squares"], pair["broken"]
-    measure, lines = measure_of(pair.settings), [f"Squares of {agreeing_on(pair['given'])}."]
-    differs = f"differs by {measure.text(measure.size(4 * (pair['effect'] or 0.0)))}{measure.words} with the other."
+    lines = [f"Squares of {agreeing_on(pair['given'])}."]
+    differs = f"differs by {measure_of(pair.settings).amount_of(4 * (pair['effect'] or 0.0))} with the other."
     if not n_squares:
         copied = "" if pair["same_as"] is None else f": one of them is a copy of {quoted(pair['same_as'])}"
         headline = f"No four rows form a square of {names}{copied}."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from analogical._types import Floats
+from analogical.questions.evidence import OfOneFeature
 from analogical.questions.relevance import Direction, Relevance, Settings, Status
 from analogical.show.notes import leaks_of
 from analogical.show.views import Cell, Column, Marks, Tone, View, number_column, tabulate, text_column
@@ -14,7 +15,6 @@ from analogical.show.words import (
     LONG_NAME,
     Measure,
     counted,
-    in_points,
     list_first,
     marked,
     number,
@@ -71,9 +71,9 @@ def view_relevance(
     measure = measure_of(result.settings)
 
     def share(mean: float) -> str:  # of numbers the root, because squares of prices cannot be read
-        return three_decimals(mean) if measure.kind == "classes" else measure.text(measure.size(mean))
+        return three_decimals(mean) if measure.are_classes else measure.text(measure.size(mean))
 
-    root = "" if measure.kind == "classes" else "root of "
+    root = "" if measure.are_classes else "root of "
     numbers = [
         name,
         number_column(f"{root}index", lambda i: share(result.index[i]), drop_order=2),
@@ -103,7 +103,7 @@ def _effect_columns(result: Relevance, alone: Floats | None) -> list[Column]:
     measure = measure_of(result.settings)
     ends = [measure.size(x) for x in (*result.effect, *result.effect_high, *others) if x == x]
     largest = max((measure.size(effect) for effect in result.effect if effect == effect), default=0.0)
-    are_classes = measure.kind == "classes"
+    are_classes = measure.are_classes
     axis = axis_end(min(max(ends, default=0.0), 100.0 if are_classes else 3 * largest or 1.0))
     scale = max(20.0, largest) if are_classes else largest or 1.0  # of a full bar
     is_binary = are_classes and len(result.classes) == 2
@@ -125,17 +125,19 @@ def _effect_columns(result: Relevance, alone: Floats | None) -> list[Column]:
             return Cell("mixed" if _is_mixed(result, i) else "-", "muted")
         slope = None if are_classes else result.slope[i]
         if slope is not None and (slope.low > 0 or slope.high < 0):
-            return Cell(f"per {slope.step:,g} {measure.signed(measure.shown(slope.difference))}")
+            return Cell(f"per {slope.step:,g} {measure.change(slope.difference)}")
         label = "" if is_binary or found.label is None else f": {shorten(quoted(found.label), longest)}"
         if label and has_ranges:
             label = f": {shorten_end(marked(found.label), longest)}"
         is_range = bool(result.feature_columns[i].edges)  # keep its lower end
         value = shorten_end(marked(found.value), longest + 2) if is_range else shorten(marked(found.value), longest)
-        return Cell(f"{value}{label} {measure.signed(measure.shown(found.difference))}")
+        return Cell(f"{value}{label} {measure.change(found.difference)}")
 
     heading = f"share of {shorten(quoted(result.classes[1]), 10)}" if is_binary else "value: label"
     columns = [
-        number_column(measure.name, size, axis=("0", three_digits(axis / 2), f"{three_digits(axis)}{measure.words}")),
+        number_column(
+            measure.name or "size", size, axis=("0", three_digits(axis / 2), f"{three_digits(axis)}{measure.words}")
+        ),
         number_column(f"{100 * result.settings.confidence:g}% CI", interval, drop_order=2),
         text_column(heading if are_classes else "difference", direction, drop_order=1),
         number_column("p adj.", lambda i: p_value(result.p_adjusted[i]), drop_order=3),
@@ -339,9 +341,10 @@ SIZES = {
 """What the size of an effect is, for each scale of labels."""
 
 
-def measure_of(settings: Settings) -> Measure:
-    """How the sizes of a result are shown."""
-    return Measure(settings.scale, settings.unit)
+def measure_of(one: Settings | OfOneFeature) -> Measure:
+    """How the sizes of a result are shown; audits have differences of shares, not points."""
+    is_share = isinstance(one, OfOneFeature) and one.scale == "classes"
+    return Measure("shares" if is_share else one.scale, one.unit)
 
 
 def axis_end(largest: float) -> float:
@@ -352,8 +355,7 @@ def axis_end(largest: float) -> float:
 
 def small_size(settings: Settings) -> str:
     """The size up to which a feature may have none, in words."""
-    measure = measure_of(settings)
-    return f"{measure.text(measure.size(settings.negligible))}{measure.words}"
+    return measure_of(settings).amount_of(settings.negligible)
 
 
 def status_cell(status: Status) -> Cell:
@@ -425,10 +427,9 @@ def has_direction(result: Relevance, i: int) -> bool:
 
 def describe_direction(found: Direction, measure: Measure) -> str:
     """How the label differs between two values, with its interval."""
-    size, low, high = map(measure.shown, (found.difference, found.low, found.high))
-    interval = f"({measure.signed(low)} to {measure.signed(high)})"
-    than = f"with {marked(found.value, 40)} than with {marked(found.against, 40)}"
-    if found.label is None:
-        return f"{measure.text(abs(size))}{measure.words} {'higher' if size >= 0 else 'lower'} {than} {interval}"
-    much = f"{in_points(abs(size))} points {'more' if size >= 0 else 'less'} frequent"
-    return f"{quoted(found.label, 40)} is {much} {than} {interval}"
+    is_more, than = measure.shown(found.difference) >= 0, f"with {marked(found.value, 40)} than with"
+    what, more = "", "higher" if is_more else "lower"
+    if found.label is not None:
+        what, more = f"{quoted(found.label, 40)} is ", f"{'more' if is_more else 'less'} frequent"
+    much = measure.amount(measure.shown(found.difference))
+    return f"{what}{much} {more} {than} {marked(found.against, 40)} ({measure.changes(found.low, found.high)})"

@@ -57,9 +57,7 @@ from analogical.show.words import (
 MARK = "analogical report"
 """Name of the generator in the head of every page, by which our own files are recognised."""
 MAX_RANKED = 300
-"""Maximum number of features in a table: a page on 600 columns stays below 1 MB."""
-MEANS = {"number": "Mean", "log": "Geometric mean", "ranks": "Mean rank"}
-"""What the mean score of some rows is."""
+"""Maximum number of features in the table of effects: a page on 600 columns stays below 1 MB."""
 MEASURED = {
     "classes": "in label shares, in percentage points",
     "number": "in the mean of the label, in its unit",
@@ -144,19 +142,16 @@ def _different_alone(report: Report) -> Iterable[str]:
     ranked = report.relevance
     level, measure = 1 - ranked.settings.confidence, measure_of(ranked.settings)
 
-    def size(effect: float) -> str:
-        return f"{measure.text(measure.size(effect))}{measure.words}"
-
     for i in ranked.order().tolist():
         name, status, is_alone = ranked.names[i], ranked.status[i], bool(report.alone_p[i] <= level)
-        points, among = size(report.alone[i]), f"among {agreeing_on(ranked.given[i])}"
+        points, among = measure.amount_of(report.alone[i]), f"among {agreeing_on(ranked.given[i])}"
         pairs = [(s.first, s.second) for s in report.together if name in (s.first, s.second)]
         if status == "effect" and not is_alone:
             partners = [first if second == name else second for first, second in pairs]
             why = (
                 f": its effect depends on {list_all(partners)}."
                 if partners
-                else f"; {among}, the effect is {size(ranked.effect[i])}."
+                else f"; {among}, the effect is {measure.amount_of(ranked.effect[i])}."
             )
             yield f"{shown(name, LONG_NAME)}: Not significant alone ({points}){why}"
         elif is_alone and ranked.given[i] and status in ("none", "unclear"):
@@ -189,7 +184,7 @@ def page_of(report: Report) -> dict[str, Any]:
     return {
         "classes": _classes(report),
         "facts": _facts(report),
-        "mean": None if report.spread is None else MEANS[settings.scale].lower(),
+        "mean": None if report.spread is None else measure_of(settings).average,
         "folded": "Values, transitions and rows" if are_classes else "Values and rows",
         "measured": MEASURED[settings.scale],
         "verdict": _verdict(report),
@@ -206,7 +201,7 @@ def page_of(report: Report) -> dict[str, Any]:
             "audit": [replace(view_audit(a), title=shown(a.feature, LONG_NAME), examples=()) for a in report.audits],
             "unclear": [View(tables=unclear)] if unclear else [],
             "data": [View("" if done else "Nothing: every column was used as it is.", tables=_listed("", done))],
-            "paper": [View(details=view_relevance(ranked, top=MAX_RANKED, paper=True).tables)] if are_classes else [],
+            "paper": [View(details=view_relevance(ranked, paper=True).tables)] if are_classes else [],
         },
     }
 
@@ -285,8 +280,7 @@ def _panel(report: Report, panel: Panel) -> View:
     elif ranked.status[i] == "effect" and not has_direction(ranked, i):
         line = f"{among} it has an effect, but {MIXED}."
     else:
-        measure = measure_of(ranked.settings)
-        crude = f" Crude difference: {measure.signed(measure.shown(panel.crude))}." if ranked.given[i] else ""
+        crude = f" Crude difference: {measure_of(ranked.settings).change(panel.crude)}." if ranked.given[i] else ""
         line = f"{among} {_say_direction(ranked, direction)}.{crude}"
     n, share = panel.n_compared, percent(panel.n_compared / ranked.n_rows)
     n_left = panel.n_values - len(panel.values)
@@ -338,7 +332,8 @@ def _spread_columns(report: Report, spreads: Sequence[Spread]) -> list[Column]:
 
     All panels have the axis of the scores, from the lowest to the highest tenth of the rows of any value.
     """
-    kind = report.relevance.settings.scale
+    measure = measure_of(report.relevance.settings)
+    kind = measure.kind
     every = [*filter(None, [report.spread]), *(spread for panel in report.panels for spread in panel.spreads)]
     (low, first), (high, last) = (
         pick(((one.scores[end], one.quantiles[end]) for one in every), key=itemgetter(0))
@@ -346,7 +341,7 @@ def _spread_columns(report: Report, spreads: Sequence[Spread]) -> list[Column]:
     )
 
     def text(label: Any) -> str:
-        return three_digits(float(label)) if isinstance(label, int | float) else marked(label, 20)
+        return measure.label(float(label) if isinstance(label, int | float) else label, 3)
 
     def place(score: float) -> float:
         return (score - low) / (high - low) if high > low else 0.5
@@ -361,7 +356,10 @@ def _spread_columns(report: Report, spreads: Sequence[Spread]) -> list[Column]:
         return f"{text(spreads[k].quantiles[1])} to {text(spreads[k].quantiles[3])}"
 
     ends = (low, high) if kind == "number" and isinstance(first, int | float) else (first, last)  # far ones are bounded
-    return [number_column(MEANS[kind], mean, axis=tuple(map(text, ends))), number_column("Middle half", half)]
+    return [
+        number_column(measure.average.capitalize(), mean, axis=tuple(map(text, ends))),
+        number_column("Middle half", half),
+    ]
 
 
 # ---------------------------------------------------------------- as HTML
