@@ -56,8 +56,7 @@ KINDS = {
         columns.frames: FAR_DATES
         outside.encoding: CHANGED
         show.notes: DOUBTS NOTES
-        show.relevance: MIXED NOT_ADJUSTED NOT_CAUSES PAPER_STATUSES ROW_NAMES SIZES STATUSES
-        show.report: MEASURED
+        show.relevance: MIXED NOT_ADJUSTED NOT_CAUSES PAPER_STATUSES ROW_NAMES SIZE_OF_NUMBERS SIZE_OF_SHARES STATUSES
         show.selection: REASONS
         show.views: QUESTIONS
         show.words: ELSEWHERE MEANS UNITS

@@ -25,7 +25,7 @@ from analogical.plot.canvas import (
     short_names,
 )
 from analogical.show.interactions import share_grid
-from analogical.show.relevance import Sizes, has_direction, interaction_sizes, measure_of, sizes_of
+from analogical.show.relevance import Sizes, has_direction, measure_of, sizes_of
 from analogical.show.selection import REASONS, selection_steps
 from analogical.show.words import Measure, counted, marked, p_words, shorten, shown
 
@@ -237,7 +237,7 @@ def plot_interactions(result: "Interactions", ax: "Axes | None", *, top: int) ->
     return _draw_sizes(
         result,
         ax,
-        {k: interaction_sizes(result, k) for k in order},
+        {k: sizes_of(result, k) for k in order},
         names=[f"{first} × {second}" for first, second in zip(firsts, seconds, strict=True)],
         title=f"Interactions for {short_name(result.label)}",
         x_label=f"how much the effect of one feature differs with the other{unit},"
@@ -525,34 +525,41 @@ def plot_evidence(result: "Evidence", ax: "Axes | None") -> "Axes":
 def plot_transitions(result: "Transitions", ax: "Axes | None") -> "Axes":
     """How often the label changes with each change of value, the changes with most pairs first.
 
-    With two classes, each direction of change is a part of the bar, with its own colour.
+    With two classes, each direction of change is a part of the bar, with its own colour; of numbers, a bar is the
+    difference of means.
     """
     if not result.counts:
         raise InputError(f"No two rows were compared for {result.feature!r}, so it has no transitions to draw.")
-    if result.scale != "classes":
-        return _plot_means(result, ax)
+    measure, label = measure_of(result), short_name(result.label)
     pairs: dict[tuple[Any, Any], Counter[Any]] = {}
     for transition in result.counts:
         pairs.setdefault(transition.values, Counter())[transition.labels] += transition.pairs
     largest = sorted(pairs, key=lambda values: -pairs[values].total())[:MAX_DRAWN_ROWS]
     totals = np.array([pairs[values].total() for values in largest])
-    labels = list(dict.fromkeys(t.labels for t in result.counts))
-    changes = [two for two in labels if two[0] != two[1]]
-    parts = [("label changes", COLOURS.changed, changes)]
-    if len({label for two in labels for label in two}) <= 2:
-        parts = [
-            (f"{short_name(before, 12)} → {short_name(after, 12)}", colour, [(before, after)])
-            for (before, after), colour in zip(changes, (COLOURS.changed, COLOURS.changed_back), strict=False)
-        ]
-    parts.append(("label stays", COLOURS.neutral, [two for two in labels if two[0] == two[1]]))
+    beside, parts = [counted(total, "pair") for total in totals.tolist()], []
+    if measure.are_classes:
+        x_label = "share of the compared pairs, in percent"
+        labels = list(dict.fromkeys(t.labels for t in result.counts))
+        changes = [two for two in labels if two[0] != two[1]]
+        parts = [("label changes", COLOURS.changed, changes)]
+        if len({label for two in labels for label in two}) <= 2:
+            parts = [
+                (f"{short_name(before, 12)} → {short_name(after, 12)}", colour, [(before, after)])
+                for (before, after), colour in zip(changes, (COLOURS.changed, COLOURS.changed_back), strict=False)
+            ]
+        parts.append(("label stays", COLOURS.neutral, [two for two in labels if two[0] == two[1]]))
+    else:
+        x_label = f"difference in the {measure.mean} of {label}{f', in {measure.name}' if measure.name else ''}"
+        moves = [measure.move(means) for values in largest for means in pairs[values]]
+        beside = [f"{measure.signed(move)}   {text}" for move, text in zip(moves, beside, strict=True)]
     names = list(dict.fromkeys(value for values in largest for value in values))
     short = dict(zip(names, short_names([marked(name) for name in names], 12), strict=True))
     with axes_with_rows(
         ax,
         [f"{short[a]} → {short[b]}" for a, b in largest],
-        title=f"{short_name(result.label)} by {short_name(result.feature)}",
-        x_label="share of the compared pairs, in percent",
-        beside=[counted(total, "pair") for total in totals.tolist()],
+        title=f"{label} by {short_name(result.feature)}",
+        x_label=x_label,
+        beside=beside,
         legend=[key(colour, name) for name, colour, _ in parts],
         n_more=len(pairs) - len(largest),
     ) as ax:
@@ -561,28 +568,9 @@ def plot_transitions(result: "Transitions", ax: "Axes | None") -> "Axes":
             widths = 100 * np.array([sum(pairs[values][two] for two in counted_labels) for values in largest]) / totals
             ax.barh(range(len(largest)), widths, BAR_HEIGHT, left=drawn, color=colour, zorder=2)
             drawn += widths
-        mark_zero(ax)
-        ax.set_xlim(0, 100)
-    return ax
-
-
-def _plot_means(result: "Transitions", ax: "Axes | None") -> "Axes":
-    """How much the mean label differs with each change of value, the changes with most pairs first."""
-    largest = sorted(result.counts, key=lambda t: -t.pairs)[:MAX_DRAWN_ROWS]
-    measure = measure_of(result)
-    sizes = [measure.move(t.labels) for t in largest]
-    names = list(dict.fromkeys(value for t in largest for value in t.values))
-    short = dict(zip(names, short_names([marked(name) for name in names], 12), strict=True))
-    with axes_with_rows(
-        ax,
-        [f"{short[t.values[0]]} → {short[t.values[1]]}" for t in largest],
-        title=f"{short_name(result.label)} by {short_name(result.feature)}",
-        x_label=f"difference in the {measure.mean} of {short_name(result.label)}"
-        f"{f', in {measure.name}' if measure.name else ''}",
-        beside=[f"{measure.signed(by)}   {counted(t.pairs, 'pair')}" for by, t in zip(sizes, largest, strict=True)],
-        legend=[],
-        n_more=len(result.counts) - len(largest),
-    ) as ax:
-        draw_bars(ax, sizes, [COLOURS.effect] * len(sizes))
-        mark_zero(ax)
+        if parts:
+            mark_zero(ax)
+            ax.set_xlim(0, 100)
+        else:
+            draw_bars(ax, moves, [COLOURS.effect] * len(moves))
     return ax

@@ -403,10 +403,7 @@ def _largest_contexts(
         sides = [compared.has_value(value) for value in difference.values]
         rows = [listed.count_by_context(side) for side in sides]
         means = [means_by_context(listed, side, score) for side in sides]
-        with_label = None
-        if difference.label is not None:
-            has_label = compared.has_label(difference.label)
-            with_label = [listed.count_by_context(side & has_label) for side in sides]
+        with_label = [np.round(mean * n) for mean, n in zip(means, rows, strict=True)]
         pairs = rows[0].astype(np.float64) * rows[1]
         largest = [c for c in np.argsort(-pairs, kind="stable")[:18].tolist() if pairs[c]]
         names = name_contexts(compared.study, compared.given.columns, listed, largest)
@@ -416,7 +413,7 @@ def _largest_contexts(
                 label=difference.label,
                 context=context,
                 rows=(int(rows[0][c]), int(rows[1][c])),
-                with_label=None if with_label is None else (int(with_label[0][c]), int(with_label[1][c])),
+                with_label=None if difference.label is None else (int(with_label[0][c]), int(with_label[1][c])),
                 means=(float(means[0][c]), float(means[1][c])),
             )
             for c, context in zip(largest, names, strict=True)

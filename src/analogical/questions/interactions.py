@@ -86,11 +86,6 @@ class Interaction(Result):
     settings: Settings
     notes: tuple[Note, ...] = ()
 
-    @property
-    def backend(self) -> str | None:  # type: ignore[override]
-        """Name of the dataframe library that the table came in."""
-        return self.settings.backend
-
     def __len__(self) -> int:
         return self.counts.size
 
@@ -223,11 +218,6 @@ class Interactions(Result):
     """For each pair the features on which the rows of a square agree."""
     same_as: tuple[str | None, ...] = per_entry()
     """For each pair the given feature that one of the two copies; such a pair has no squares."""
-
-    @property
-    def backend(self) -> str | None:  # type: ignore[override]
-        """Name of the dataframe library that the table came in."""
-        return self.settings.backend
 
     def __getitem__(self, pair: tuple[str, str]) -> Interaction:
         return describe_pair(self, pair, MAX_EXAMPLES)

@@ -239,11 +239,6 @@ class Relevance(Result):
     ``"constant"`` or ``"no-pairs"``."""
     feature_columns: tuple[FeatureColumn, ...] = per_entry("n_values", "n_missing", "edges")
 
-    @property
-    def backend(self) -> str | None:  # type: ignore[override]
-        """Name of the dataframe library that the table came in, for ``to_frame``."""
-        return self.settings.backend
-
     def __getitem__(self, name: str) -> dict[str, Any]:
         return self.record(entry_at(name, self.names, "feature"))
 

@@ -16,8 +16,8 @@ from analogical.show.relevance import (
     agreeing_on,
     describe_context,
     held_fixed,
-    interaction_sizes,
     measure_of,
+    sizes_of,
     status_cell,
 )
 from analogical.show.views import Cell, Column, Table, View, number_column, tabulate, text_column
@@ -77,15 +77,15 @@ def view_interactions(result: Interactions, *, top: int = 20) -> View:
 def _columns(result: Interactions) -> list[Column]:
     """How much the effect of one feature depends on the other; the index if no rows repeat."""
     measure = measure_of(result.settings)
-    largest = max((size for k in range(len(result)) if (size := interaction_sizes(result, k).size) > 0), default=1.0)
+    largest = max((size for k in range(len(result)) if (size := sizes_of(result, k).size) > 0), default=1.0)
 
     def interval(k: int) -> Cell:
-        size, low, high = interaction_sizes(result, k)
+        size, low, high = sizes_of(result, k)
         return Cell(measure.interval(low, high), bar=size / (200 if measure.are_classes else largest))
 
     if any(result.effect_squares) or measure.kind != "classes":
         sizes = [
-            number_column(measure.name or "size", lambda k: measure.text(interaction_sizes(result, k).size)),
+            number_column(measure.name or "size", lambda k: measure.text(sizes_of(result, k).size)),
             number_column(f"{100 * result.settings.confidence:g}% CI", interval, drop_order=2),
             number_column("p adj.", lambda k: p_value(float(result.p_adjusted[k])), drop_order=1),
         ]

@@ -235,7 +235,11 @@ def _explain(result: Relevance) -> Iterator[str]:
         )
     elif result.settings.given == "auto" and searched is not None and searched != result.n_rows:
         yield f"The deciding set was chosen on {searched:,} of the rows; all numbers come from all rows."
-    yield SIZES.get(result.settings.scale, SIZES["number"]).format(label=quoted(result.label))
+    measure, size = measure_of(result.settings), SIZE_OF_SHARES
+    if not measure.are_classes:
+        mean = f"{measure.name or 'size'}: root mean square difference of the {measure.mean} of {quoted(result.label)}"
+        size = f"{mean} between two values of the feature{SIZE_OF_NUMBERS[measure.kind]}"
+    yield size
     yield (
         f"{assumed(result.settings.n_groups)} p is adjusted for {counted(len(result.names), 'feature')}"
         f" (Holm). {NOT_ADJUSTED}"
@@ -313,32 +317,23 @@ NOT_ADJUSTED = "Intervals are not adjusted: one may exclude 0 beside a p that is
 ROW_NAMES = "Rows have the names of the dataframe, or numbers from 0."
 
 
-SIZES = {
-    "classes": (
-        "points: root mean square difference in label shares between two values of the feature, in percentage points,"
-        " over the compared pairs; with more than two classes, root of half the squared difference summed over"
-        " classes. Its square, the effect, is the index (share of pairs whose labels differ) minus the noise (the same"
-        " share for rows with equal values)."
-    ),
+SIZE_OF_SHARES = (
+    "points: root mean square difference in label shares between two values of the feature, in percentage points,"
+    " over the compared pairs; with more than two classes, root of half the squared difference summed over"
+    " classes. Its square, the effect, is the index (share of pairs whose labels differ) minus the noise (the same"
+    " share for rows with equal values)."
+)
+"""What the size of an effect is."""
+SIZE_OF_NUMBERS = {
     "number": (
-        "size: root mean square difference of the mean of {label} between two values of the feature, in its unit, over"
-        " the compared pairs. Its square, the effect, is the index (mean squared difference of the labels of a pair)"
-        " minus the noise (the same for rows with equal values)."
+        ", in its unit, over the compared pairs. Its square, the effect, is the index (mean squared difference of the"
+        " labels of a pair) minus the noise (the same for rows with equal values)."
     ),
-    "log": (
-        "per cent: root mean square difference of the mean logarithm of {label} between two values of the feature, as a"
-        " ratio less 1."
-    ),
-    "ranks": (
-        "ranks: root mean square difference of the mean rank of {label} between two values of the feature; a rank is"
-        " the share of all rows below, in per cent."
-    ),
-    "ordered": (
-        "steps: root mean square difference of the mean place of {label} between two values of the feature;"
-        " neighbouring classes are one step apart."
-    ),
+    "log": ", as a ratio less 1.",
+    "ranks": "; a rank is the share of all rows below, in per cent.",
+    "ordered": "; neighbouring classes are one step apart.",
 }
-"""What the size of an effect is, for each scale of labels."""
+"""How the same sentence ends for labels that are numbers."""
 
 
 def measure_of(one: Settings | OfOneFeature) -> Measure:
@@ -407,16 +402,14 @@ class Sizes(NamedTuple):
     high: float
 
 
-def sizes_of(result: Relevance, i: int) -> Sizes:
-    """The size of the effect of a feature in points, or in the unit of the label, with its interval."""
+def sizes_of(result: "Relevance | Interactions", i: int) -> Sizes:
+    """The size of the effect of a feature in points, or in the unit of the label, with its interval.
+
+    Of a pair it is by how much the effect of one differs with the other: 200 points for an exclusive or.
+    """
+    measure, times = measure_of(result.settings), 1 if isinstance(result, Relevance) else 4
     effects = result.effect[i], result.effect_low[i], result.effect_high[i]
-    return Sizes(*map(measure_of(result.settings).size, effects))
-
-
-def interaction_sizes(result: "Interactions", k: int) -> Sizes:
-    """By how much the effect of one feature of a pair differs with the other: 200 points for an exclusive or."""
-    effects = result.effect[k], result.effect_low[k], result.effect_high[k]
-    return Sizes(*(measure_of(result.settings).size(4 * effect) for effect in effects))
+    return Sizes(*(measure.size(times * effect) for effect in effects))
 
 
 def has_direction(result: Relevance, i: int) -> bool:

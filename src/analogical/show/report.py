@@ -58,14 +58,6 @@ MARK = "analogical report"
 """Name of the generator in the head of every page, by which our own files are recognised."""
 MAX_RANKED = 300
 """Maximum number of features in the table of effects: a page on 600 columns stays below 1 MB."""
-MEASURED = {
-    "classes": "in label shares, in percentage points",
-    "number": "in the mean of the label, in its unit",
-    "log": "in the geometric mean of the label, in per cent",
-    "ranks": "in the mean rank of the label (share of all rows below, in per cent)",
-    "ordered": "in the mean place of the label, in steps from one class to the next",
-}
-"""What the page shows of an effect."""
 
 
 # ---------------------------------------------------------------- the answer
@@ -180,13 +172,14 @@ def page_of(report: Report) -> dict[str, Any]:
         *_listed("", explain_statuses(ranked)),
         *_listed("Different alone: what a univariate filter would show", _different_alone(report), 8),
     )
-    are_classes = settings.scale == "classes"
+    measure, are_classes = measure_of(settings), settings.scale == "classes"
     return {
         "classes": _classes(report),
         "facts": _facts(report),
-        "mean": None if report.spread is None else measure_of(settings).average,
+        "mean": None if report.spread is None else measure.average,
         "folded": "Values, transitions and rows" if are_classes else "Values and rows",
-        "measured": MEASURED[settings.scale],
+        "measured": "label shares" if are_classes else f"the {measure.average} of the label",
+        "unit": "percentage points" if are_classes else measure.name or "its unit",
         "verdict": _verdict(report),
         "reasons": [*_reasons(report), *warnings_of(ranked.notes)],
         "assumed": assumed(settings.n_groups),
