@@ -113,12 +113,12 @@ def _size_and_direction(result: "Relevance", i: int) -> str:
     size = measure.text(sizes_of(result, i).size)
     if result.status[i] != "effect" or found is None:
         return size
-    if not has_direction(result, i):
+    if not has_direction(found):
         return f"{size}   mixed direction"
     label = "" if found.label is None or len(result.classes) == 2 else f"{short_name(found.label, 12)} "
     slope, start = result.slope[i], f"{shorten(marked(found.value), 14)}: {label}"
     ends = found.difference, found.low, found.high
-    if slope is not None and found.label is None and (slope.low > 0 or slope.high < 0):
+    if found.label is None and has_direction(slope):
         ends, start = (slope.difference, slope.low, slope.high), f"per {slope.step:,g}: "
     return f"{size}   {start}{_estimate(measure, *ends)}"
 
@@ -366,9 +366,8 @@ def plot_audit(result: "Audit", ax: "Axes | None", *, value: Any, label: Any) ->
         entry_at(label, dict.fromkeys(d.label for d in result.differences), "label")
         differences = tuple(d for d in differences if d.label == label)
     title = f"{short_name(result.label)} by {short_name(result.feature)}"
-    given = f", given {len(result.given)} features" if result.given else ", nothing given"
-    if len(result.given) == 1:
-        given = f", given {short_name(result.given[0])}"
+    few = [short_name(name) for name in result.given] or ["nothing"]
+    given = f", given {few[0] if len(few) == 1 else f'{len(few)} features'}"
     if len(differences) > 1:
         followed = {difference.label for difference in differences}
         what = "the label" if len(followed) > 1 else _followed(result, differences[0])

@@ -10,7 +10,7 @@ import numpy as np
 
 from analogical._checks import check_confidence, check_limit, listing
 from analogical._results import entry_at, json_ready
-from analogical._types import Floats, Ints
+from analogical._types import Floats
 from analogical.columns.columns import plain
 from analogical.columns.rules import ColumnOptions
 from analogical.errors import InputError
@@ -293,7 +293,7 @@ def audit(
     examples = evidence_of(compared, _examples(compared, limit, differences))
     return Audit(
         **compared.about(),
-        classes=table.classes if study.scale is None or study.scale.kind == "ordered" else (),
+        classes=study.classes,
         reference=plain(table.columns[i].values[against]),
         n_rows=study.n_rows,
         n_compared=profile.n_paired_rows,
@@ -319,23 +319,20 @@ def audit(
 
 
 def _followed(study: Study) -> list[tuple[Any, Floats]]:
-    """The labels that are followed, with a score for each label code; of numbers None with the numbers."""
+    """The labels that are followed, with a score for each label code; of numbers None with the numbers.
+
+    With two classes the one that sorts last (1 of 0 and 1, yes of no and yes); otherwise the most frequent ones.
+    """
     if study.scale is not None:
         return [(None, study.label_scores[:, 0])]
-    classes = study.table.classes
-    codes = np.arange(len(classes))
-    followed = _followed_labels(classes, study.label_sizes)
-    return [(classes[label], (codes == label).astype(np.float64)) for label in followed]
-
-
-def _followed_labels(classes: Sequence[Any], sizes: Ints) -> list[int]:
-    """With two classes the one that sorts last (1 of 0 and 1, yes of no and yes); otherwise the most frequent ones."""
-    if len(classes) > 2:
-        return sorted(np.argsort(-sizes, kind="stable")[:MAX_COMPARISONS].tolist())
-    try:
-        return [int(classes[1] > classes[0])]
-    except TypeError:
-        return [int(str(classes[1]) > str(classes[0]))]
+    classes = study.classes
+    followed = sorted(np.argsort(-study.label_sizes, kind="stable")[:MAX_COMPARISONS].tolist())
+    if len(classes) == 2:
+        try:
+            followed = [int(classes[1] > classes[0])]
+        except TypeError:
+            followed = [int(str(classes[1]) > str(classes[0]))]
+    return [(classes[label], (np.arange(len(classes)) == label).astype(np.float64)) for label in followed]
 
 
 def _differences(

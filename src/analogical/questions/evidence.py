@@ -594,9 +594,8 @@ def _mean_transitions(
     """The pairs of a feature by value, with the mean label of either side."""
     found = means_by_values(compared.contexts, compared.study.label_scores[:, 0])
     shown = math.exp if compared.study.scale is not None and compared.study.scale.kind == "log" else float
-    transitions = []
+    transitions = {}
     for a, b, of_a, of_b, pairs in zip(*(column.tolist() for column in found), strict=True):
-        one, two = sorted([(first_row[a], a, of_a), (first_row[b], b, of_b)])
-        means = shown(one[2]), shown(two[2])
-        transitions.append((one[0], two[0], Transition((values[one[1]], values[two[1]]), means, pairs)))
-    return tuple(transition for *_, transition in sorted(transitions, key=lambda found: found[:2]))
+        (u, of_u), (v, of_v) = sorted([(a, of_a), (b, of_b)], key=lambda side: first_row[side[0]])
+        transitions[first_row[u], first_row[v]] = Transition((values[u], values[v]), (shown(of_u), shown(of_v)), pairs)
+    return tuple(transitions[place] for place in sorted(transitions))

@@ -349,7 +349,7 @@ def interactions(
         deciding=study.names_of(study.explanation.columns) if asked == "auto" else (),
         n_possible=n_possible,
         label=table.label,
-        classes=table.classes if study.scale is None or study.scale.kind == "ordered" else (),
+        classes=study.classes,
         n_rows=study.n_rows,
         noise_index=noise_index(study.label_sizes) if study.scale is None else math.nan,
         settings=settings,

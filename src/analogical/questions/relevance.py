@@ -438,7 +438,7 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
         paper_status=paper_status_of(study.counts, table.n_values),
         feature_columns=tuple(FeatureColumn(len(c.values), c.n_missing, c.edges or ()) for c in table.columns),
         label=table.label,
-        classes=table.classes if settings.scale in ("classes", "ordered") else (),
+        classes=study.classes,
         n_rows=study.n_rows,
         settings=replace(settings, explained=explained, n_groups=study.n_groups),
         notes=study.search_notes if settings.given == "auto" else study.notes,

@@ -107,30 +107,29 @@ def _explain(result: Interactions) -> list[str]:
     """What the numbers mean, and their limits."""
     if not any(result.squares):
         return []
-    index = "index: share of broken squares; random labels break .625 of the squares with two equal classes"
-    here, kind = p_value(result.noise_index), result.settings.scale
-    index += "." if here == ".625" else f", and {here} with these class shares."
-    if kind != "classes":
-        index = ""
-    if not any(result.effect_squares):
-        no_noise = "No rows repeat, so noise cannot be estimated: give fewer features, such as given=[] (--given none)."
-        return [f"{index} {no_noise}".lstrip()]
+    measure, index = measure_of(result.settings), []
     size = (
         "points: by how much the effect of one feature differs with the other: 200 for an exclusive or, 100 for a"
         " logical and, 0 where label shares are additive (in shares, not in odds)."
     )
-    if kind != "classes":
-        unit = ", as a ratio less 1" if kind == "log" else ", in its unit" if kind == "number" else ""
-        measure = measure_of(result.settings)
+    if measure.are_classes:
+        here = p_value(result.noise_index)
+        end = "." if here == ".625" else f", and {here} with these class shares."
+        index = [f"index: share of broken squares; random labels break .625 of the squares with two equal classes{end}"]
+    else:
+        unit = {"log": ", as a ratio less 1", "number": ", in its unit"}.get(measure.kind, "")
         size = (
-            f"{measure.name or 'size'}: by how much the difference in the {measure.mean} of"
-            f" {quoted(result.label)} between two values of one feature differs with the other (root mean square over"
-            f" the squares{unit}); 0 where the two effects add up."
+            f"{measure.name or 'size'}: by how much the difference in the {measure.mean} of {quoted(result.label)}"
+            " between two values of one feature differs with the other (root mean square over the squares"
+            f"{unit}); 0 where the two effects add up."
         )
+    if not any(result.effect_squares):
+        no_noise = "No rows repeat, so noise cannot be estimated: give fewer features, such as given=[] (--given none)."
+        return [" ".join([*index, no_noise])]
     sentences = [
         f"{size} A square is four rows that agree on the given features and have two values of each of the two in all"
         " four combinations.",
-        *filter(None, [index]),
+        *index,
         f"p is adjusted for {counted(result.n_possible, 'pair')}. {NOT_ADJUSTED}",
     ]
     if any(result.status[k] == "effect" and result.effect_low[k] <= 0 for k in range(len(result))):

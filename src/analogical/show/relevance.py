@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar
 
 import numpy as np
 
 from analogical._types import Floats
 from analogical.questions.evidence import OfOneFeature
-from analogical.questions.relevance import Direction, Relevance, Settings, Status
+from analogical.questions.relevance import Direction, Relevance, Settings, Slope, Status
 from analogical.show.notes import leaks_of
 from analogical.show.views import Cell, Column, Marks, Tone, View, number_column, tabulate, text_column
 from analogical.show.words import (
@@ -32,6 +32,7 @@ from analogical.show.words import (
 if TYPE_CHECKING:
     from analogical.questions.interactions import Interactions
 
+Clear = TypeVar("Clear", Direction, Slope)
 FEW_NAMES = 8
 """Names that a sentence lists."""
 
@@ -121,10 +122,10 @@ def _effect_columns(result: Relevance, alone: Floats | None) -> list[Column]:
         found, copied = result.direction[i], result.same_as[i]
         if copied is not None:
             return Cell(f"same as {shorten(shown(copied), longest)}", "muted")
-        if found is None or not has_direction(result, i):
+        if not has_direction(found):
             return Cell("mixed" if _is_mixed(result, i) else "-", "muted")
         slope = None if are_classes else result.slope[i]
-        if slope is not None and (slope.low > 0 or slope.high < 0):
+        if has_direction(slope):
             return Cell(f"per {slope.step:,g} {measure.change(slope.difference)}")
         label = "" if is_binary or found.label is None else f": {shorten(quoted(found.label), longest)}"
         if label and has_ranges:
@@ -210,7 +211,8 @@ def _say_caution(result: Relevance) -> str:
 
 
 def _is_mixed(result: Relevance, i: int) -> bool:
-    return result.status[i] == "effect" and result.direction[i] is not None and not has_direction(result, i)
+    found = result.direction[i]
+    return result.status[i] == "effect" and found is not None and not has_direction(found)
 
 
 # ---------------------------------------------------------------- explanations
@@ -221,7 +223,7 @@ def _explain(result: Relevance) -> Iterator[str]:
     directions = [
         f"{shown(result.names[i], LONG_NAME)}: {describe_direction(found, measure_of(result.settings))}."
         for i in result.order().tolist()
-        if (found := result.direction[i]) is not None and result.status[i] == "effect" and has_direction(result, i)
+        if has_direction(found := result.direction[i]) and result.status[i] == "effect"
     ]
     yield from directions[:FEW_NAMES]
     if (n_more := len(directions) - FEW_NAMES) > 0:
@@ -412,9 +414,8 @@ def sizes_of(result: "Relevance | Interactions", i: int) -> Sizes:
     return Sizes(*(measure.size(times * effect) for effect in effects))
 
 
-def has_direction(result: Relevance, i: int) -> bool:
-    """Whether the effect of a feature has a direction: its interval excludes 0."""
-    found = result.direction[i]
+def has_direction(found: Clear | None) -> TypeGuard[Clear]:
+    """Whether a difference has a direction: its interval excludes 0."""
     return found is not None and (found.low > 0 or found.high < 0)
 
 

@@ -89,7 +89,7 @@ def _verdict(report: Report) -> str:
     i = ranked.names.index(names[0])
     found = ranked.direction[i]
     direction = ""
-    if found is not None and has_direction(ranked, i):
+    if has_direction(found):
         direction = f": {_say_direction(ranked, found)}"
     return f"{say_effects(ranked)} The largest is that of {shown(names[0])}{direction}."
 
@@ -270,7 +270,7 @@ def _panel(report: Report, panel: Panel) -> View:
         line = f"It carries the same information as {shown(copied, LONG_NAME)}; no test can distinguish the two."
     elif direction is None:
         line = "It has one value only." if ranked.status[i] == "constant" else "No two rows can be compared."
-    elif ranked.status[i] == "effect" and not has_direction(ranked, i):
+    elif ranked.status[i] == "effect" and not has_direction(direction):
         line = f"{among} it has an effect, but {MIXED}."
     else:
         crude = f" Crude difference: {measure_of(ranked.settings).change(panel.crude)}." if ranked.given[i] else ""
