@@ -135,6 +135,7 @@ class Audit(OfOneFeature):
 
     COLUMNS = ("value", "other_value", "label", *_MEASURED, "p_adjusted", "crude")
     DERIVED = ("finding",)
+    ITEMS = "differences"
 
     classes: tuple[Any, ...]
     """The classes; none if labels are numbers."""
@@ -199,9 +200,6 @@ class Audit(OfOneFeature):
             return []
         return [d for d in self.differences if d.smallest_p < self.level and d.p_adjusted < self.level]
 
-    def __len__(self) -> int:
-        return len(self.differences)
-
     def __getitem__(self, value: Any) -> tuple[Difference, ...]:
         known = dict.fromkeys(value for difference in self.differences for value in difference.values)
         entry_at(value, known, "value")
@@ -217,12 +215,6 @@ class Audit(OfOneFeature):
         from analogical.plot.figures import plot_audit
 
         return plot_audit(self, ax, value=value, label=label)
-
-    def records(self) -> list[dict[str, Any]]:
-        """One dictionary per difference."""
-        numbers = self.COLUMNS[2:]
-        cells = ([*d.values, *(getattr(d, name) for name in numbers)] for d in self.differences)
-        return [dict(zip(self.COLUMNS, json_ready(row), strict=True)) for row in cells]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in plain Python types, ready for JSON; unknown numbers are None."""
