@@ -120,13 +120,12 @@ def _size_and_direction(result: "Relevance", i: int) -> str:
     ends = found.difference, found.low, found.high
     if found.label is None and has_direction(slope):
         ends, start = (slope.difference, slope.low, slope.high), f"per {slope.step:,g}: "
-    return f"{size}   {start}{_estimate(measure, *ends)}"
+    return f"{size}   {start}{_estimate(measure, [*map(measure.shown, ends)])}"
 
 
-def _estimate(measure: Measure, *ends: float) -> str:
+def _estimate(measure: Measure, ends: Sequence[float]) -> str:
     """A difference with its interval."""
-    difference, low, high = map(measure.shown, ends)
-    return f"{measure.signed(difference)} ({measure.interval(low, high)})"
+    return f"{measure.signed(ends[0])} ({measure.interval(*ends[1:])})"
 
 
 def plot_comparison(result: "Comparison", ax: "Axes | None", *, top: int) -> "Axes":
@@ -296,7 +295,7 @@ class Row(NamedTuple):
 
     name: str
     beside: str = ""
-    adjusted: "Difference | None" = None  # a square with its interval
+    adjusted: Sequence[float] = ()  # a square, and the ends of its interval
     is_significant: bool = False
     crude: float | None = None  # a diamond
     context: float | None = None  # the difference in one context: a circle, whose area shows the number of pairs
@@ -375,15 +374,16 @@ def plot_audit(result: "Audit", ax: "Axes | None", *, value: Any, label: Any) ->
         return _draw_forest(ax, result, _rows_of(result, differences), title=f"{title}{given}", of=of)
     (one,) = differences
     measure, named = measure_of(result), f"{shown(result.given[0])}=" if len(result.given) == 1 else ""
+    (row,) = _rows_of(result, differences)
     rows = [
-        Row("adjusted", _estimate_of(result, one), one, one in result.significant()),
-        Row("crude (all rows)", measure.change(one.crude), crude=one.crude),
+        row._replace(name="adjusted", beside=_estimate(measure, row.adjusted), crude=None),
+        Row("crude (all rows)", measure.change(one.crude), crude=row.crude),
     ]
     contexts = [c for c in result.contexts if c.values == one.values and c.label == one.label][: MAX_DRAWN_ROWS - 2]
     for c in contexts:
         name = f"{named}{', '.join(marked(v) for _, v in c.context) or 'all rows'}"
         beside = f"{measure.change(c.difference)}  {c.rows[1]:,} vs. {c.rows[0]:,} rows"
-        rows.append(Row(name, beside, context=c.difference, pairs=c.pairs))
+        rows.append(Row(name, beside, context=measure.shown(c.difference), pairs=c.pairs))
     reference, compared = (short_name(name) for name in one.values)
     return _draw_forest(
         ax,
@@ -398,26 +398,17 @@ def plot_audit(result: "Audit", ax: "Axes | None", *, value: Any, label: Any) ->
 def _rows_of(audit: "Audit", differences: "Sequence[Difference]") -> list[Row]:
     """One row per difference, the highest first."""
     many_labels = len({d.label for d in audit.differences}) > 1
-    significant = audit.significant()
-    return [
-        Row(
-            marked(d.values[1]) + (f": {marked(d.label)}" if many_labels else ""),
-            f"{_estimate_of(audit, d)}   {p_words(d.p_adjusted)}",
-            d,
-            d in significant,
-            crude=d.crude,
-        )
-        for d in sorted(differences, key=lambda d: -d.difference)
-    ]
+    significant, measure, rows = audit.significant(), measure_of(audit), list[Row]()
+    for d in sorted(differences, key=lambda d: -d.difference):
+        name = marked(d.values[1]) + (f": {marked(d.label)}" if many_labels else "")
+        *ends, crude = map(measure.shown, (d.difference, d.difference_low, d.difference_high, d.crude))
+        rows.append(Row(name, f"{_estimate(measure, ends)}   {p_words(d.p_adjusted)}", ends, d in significant, crude))
+    return rows
 
 
 def _followed(audit: "Audit", d: "Difference") -> str:
     """The label of a difference, of numbers the name of the column."""
     return short_name(audit.label if d.label is None else d.label)
-
-
-def _estimate_of(audit: "Audit", d: "Difference") -> str:
-    return _estimate(measure_of(audit), d.difference, d.difference_low, d.difference_high)
 
 
 def _draw_forest(
@@ -431,7 +422,7 @@ def _draw_forest(
     most: int = MAX_DRAWN_ROWS,
 ) -> "Axes":
     """The rows with the largest differences, in their order; headings stay. ``n_more`` were left out before."""
-    sizes = [math.inf if row.adjusted is None else abs(row.adjusted.difference) for row in rows]
+    sizes = [abs(row.adjusted[0]) if row.adjusted else math.inf for row in rows]
     kept = sorted(sorted(range(len(rows)), key=lambda place: -sizes[place])[:most])
     n_more += len(rows) - len(kept)
     rows = [rows[place] for place in kept]
@@ -446,35 +437,26 @@ def _draw_forest(
         x_label=f"difference in the {what}, with {100 * result.confidence:g} % interval",
         beside=[row.beside for row in rows],
         legend=[
-            *_significance_keys([row.is_significant for row in rows if row.adjusted is not None], edge=COLOURS.ink),
+            *_significance_keys([row.is_significant for row in rows if row.adjusted], edge=COLOURS.ink),
             key("white", "crude", "D", COLOURS.changed),
             *([key("white", "one context", "o", COLOURS.muted)] if contexts else []),
         ],
         n_more=n_more,
         width=8.0,
     ) as ax:
-        ends = [0.0, *(measure.shown(d) for row in rows for d in (row.crude, row.context) if d is not None)]
+        ends = [0.0, *(end for row in rows for end in (*row.adjusted[1:], row.crude, row.context) if end is not None)]
         for place, row in enumerate(rows):
             if row.crude is not None:
-                mark = ax.plot(measure.shown(row.crude), place, "D", markersize=6, zorder=4)[0]
+                mark = ax.plot(row.crude, place, "D", markersize=6, zorder=4)[0]
                 mark.set(markerfacecolor="white", markeredgecolor=COLOURS.changed)
-            if row.adjusted is not None:
-                found, colour = row.adjusted, COLOURS.effect if row.is_significant else COLOURS.neutral
-                low, high = measure.shown(found.difference_low), measure.shown(found.difference_high)
+            if row.adjusted:
+                middle, low, high = row.adjusted
+                colour = COLOURS.effect if row.is_significant else COLOURS.neutral
                 ax.hlines(place, low, high, color=colour, linewidth=2.4, zorder=3)
-                ax.plot(
-                    measure.shown(found.difference),
-                    place,
-                    "s",
-                    color=colour,
-                    markeredgecolor=COLOURS.ink,
-                    markersize=7,
-                    zorder=5,
-                )
-                ends += [low, high]
+                ax.plot(middle, place, "s", color=colour, markeredgecolor=COLOURS.ink, markersize=7, zorder=5)
         if contexts:
             pairs, places = np.array([row.pairs for _, row in contexts]), [place for place, _ in contexts]
-            points = [measure.shown(row.context or 0.0) for _, row in contexts]
+            points = [row.context or 0.0 for _, row in contexts]
             area = 16 + 110 * pairs / pairs.max()
             ax.scatter(points, places, s=area, facecolor="white", edgecolor=COLOURS.muted, linewidth=1.3, zorder=3)
         room = 0.06 * max(max(ends) - min(ends), 1.0 if measure.are_classes else 1e-9)
