@@ -276,7 +276,7 @@ def test_directions_are_said_in_words():
     berkeley = relevance(load_table("berkeley").to_frame(), "admitted", weights="count")
     gender = berkeley.names.index("gender")
     assert berkeley.direction[gender].low < 0 < berkeley.direction[gender].high
-    assert not has_direction(berkeley, gender)
+    assert not has_direction(berkeley.direction[gender])
     (table,) = view_of(berkeley).tables
     assert [row[3].text for row in table.rows] == ["F -59", "mixed"]
     assert "mixed: the direction depends on other features (gender)." in sum_up(berkeley)

@@ -28,12 +28,16 @@ class Result(ABC):
     Its entries are made of the items of the fields marked by :func:`per_entry`, or by a ``records`` of its own.
     """
 
-    backend: str | None
-    """Dataframe library of the table, for ``to_frame``."""
     COLUMNS: ClassVar[tuple[str, ...]] = ()
     """Names of the columns of ``to_frame``, which are the keys of a record; by default those of the fields."""
     ENTRIES: ClassVar[str] = ""
     """Key of the entries in ``to_dict``, in place of the fields that they are made of."""
+
+    @property
+    def backend(self) -> str | None:
+        """Name of the dataframe library that the table came in, for ``to_frame``."""
+        settings: Any = getattr(self, "settings", None)
+        return None if settings is None else settings.backend
 
     @property
     @abstractmethod

@@ -33,8 +33,8 @@ __all__ = [
 Codes = NDArray[Any]
 """Shape (rows, features); whole numbers from 0, compared for equality only."""
 Labels = NDArray[Any]
-Score = Callable[[CodedRows, Floats, np.random.Generator], Floats]
-"""One score per feature, from coded rows, their labels as numbers, and a generator; one of the first two is unused."""
+Score = Callable[[CodedRows, Floats | None, np.random.Generator], Floats]
+"""One score per feature, from coded rows, their labels if these are numbers, and a generator."""
 
 MAX_ROWS = 3_000
 """Rows that slow methods are given by default."""
@@ -77,9 +77,9 @@ class Method:
             )
         if self.score is None:
             raise InputError(f"The method {self.name!r} needs the table, not its codes; use analogical.compare.")
-        numbers = np.asarray(labels, np.float64)
+        numbers = None
         if METHODS_OF_NUMBERS.get(self.name) is self:
-            labels = np.zeros(len(codes), np.int64)
+            numbers, labels = np.asarray(labels, np.float64), np.zeros(len(codes), np.int64)
         return self.score(_coded(codes, labels, weights), numbers, rng)
 
     @property
@@ -148,12 +148,12 @@ def _method(
 
 
 @_method("ari", "ARI", "share of pairs that differ on this feature only whose labels differ")
-def _ari(rows: CodedRows, _: Floats, __: np.random.Generator) -> Floats:
+def _ari(rows: CodedRows, _: Any, __: np.random.Generator) -> Floats:
     return score_pairs(count_pairs(rows))
 
 
 @_method("chi2", "χ²", "Pearson's chi-square of the feature's values and the label")
-def _chi_square(rows: CodedRows, _: Floats, __: np.random.Generator) -> Floats:
+def _chi_square(rows: CodedRows, _: Any, __: np.random.Generator) -> Floats:
     """NaN with a single class. Textbook: scipy.stats.chi2_contingency."""
     scores = np.full(rows.n_features, np.nan)
     for feature in range(rows.n_features):
@@ -169,7 +169,7 @@ def _chi_square(rows: CodedRows, _: Floats, __: np.random.Generator) -> Floats:
 
 
 @_method("f", "F", "F of the label by the feature's values (analysis of variance)", METHODS_OF_NUMBERS)
-def _f_of_values(rows: CodedRows, numbers: Floats, _: np.random.Generator) -> Floats:
+def _f_of_values(rows: CodedRows, numbers: Any, _: np.random.Generator) -> Floats:
     """0 for a constant feature or label, NaN if no value has two rows. Textbook: scipy.stats.f_oneway."""
     weights, scores = rows.weights_or_ones().astype(np.float64), np.zeros(rows.n_features)
     left = numbers - np.average(numbers, weights=weights)
@@ -186,7 +186,7 @@ def _f_of_values(rows: CodedRows, numbers: Floats, _: np.random.Generator) -> Fl
 
 
 @_method("mi", "MI", "mutual information of the feature and the label")
-def _mutual_information(rows: CodedRows, _: Floats, __: np.random.Generator) -> Floats:
+def _mutual_information(rows: CodedRows, _: Any, __: np.random.Generator) -> Floats:
     """In nats. Textbook: sklearn.metrics.mutual_info_score."""
     scores = np.zeros(rows.n_features)
     for feature in range(rows.n_features):
@@ -204,7 +204,7 @@ def _mutual_information(rows: CodedRows, _: Floats, __: np.random.Generator) -> 
     METHODS_OF_NUMBERS,
     costs=(0, 2e-6, 0),
 )
-def _mutual_information_of_numbers(rows: CodedRows, numbers: Floats, rng: np.random.Generator) -> Floats:
+def _mutual_information_of_numbers(rows: CodedRows, numbers: Any, rng: np.random.Generator) -> Floats:
     from sklearn.feature_selection import mutual_info_regression
 
     seed = int(rng.integers(2**31))
@@ -231,12 +231,6 @@ def _cells(rows: CodedRows, feature: int) -> tuple[Floats, Positions, Floats, Fl
     "impurity importance in a random forest of 100 trees on indicators (scikit-learn)",
     costs=(0, 4e-6, 0),
 )
-def _forest(rows: CodedRows, _: Floats, rng: np.random.Generator) -> Floats:
-    from sklearn.ensemble import RandomForestClassifier
-
-    return _impurity_importance(RandomForestClassifier, rows, rows.labels, rng)
-
-
 @_method(
     "forest",
     "Forest",
@@ -244,16 +238,18 @@ def _forest(rows: CodedRows, _: Floats, rng: np.random.Generator) -> Floats:
     METHODS_OF_NUMBERS,
     costs=(0, 4e-5, 0),
 )
-def _forest_of_numbers(rows: CodedRows, numbers: Floats, rng: np.random.Generator) -> Floats:
-    from sklearn.ensemble import RandomForestRegressor
-
-    return _impurity_importance(RandomForestRegressor, rows, numbers, rng)
-
-
-def _impurity_importance(forest: Any, rows: CodedRows, labels: Labels, rng: np.random.Generator) -> Floats:
+def _forest(rows: CodedRows, numbers: Floats | None, rng: np.random.Generator) -> Floats:
     indicators, owner = one_hot(rows.codes)  # the importance of a feature is the sum of that of its indicators
-    model = forest(random_state=int(rng.integers(2**31)), n_jobs=1).fit(indicators, labels)
+    labels = rows.labels if numbers is None else numbers
+    model = _trees(numbers, int(rng.integers(2**31))).fit(indicators, labels)
     return np.bincount(owner, weights=model.feature_importances_, minlength=rows.n_features).astype(np.float64)
+
+
+def _trees(numbers: Floats | None, seed: int) -> Any:
+    """A random forest for classes, or for labels that are numbers."""
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+    return (RandomForestClassifier if numbers is None else RandomForestRegressor)(random_state=seed, n_jobs=1)
 
 
 @_method(
@@ -262,12 +258,6 @@ def _impurity_importance(forest: Any, rows: CodedRows, labels: Labels, rng: np.r
     "accuracy that such a forest loses on held-out rows if the feature is permuted (scikit-learn)",
     costs=(0.06, 5e-5, 0),
 )
-def _permutation(rows: CodedRows, _: Floats, rng: np.random.Generator) -> Floats:
-    from sklearn.ensemble import RandomForestClassifier
-
-    return _permutation_importance(RandomForestClassifier, rows, rows.labels, rng)
-
-
 @_method(
     "permutation",
     "Permutation",
@@ -275,24 +265,19 @@ def _permutation(rows: CodedRows, _: Floats, rng: np.random.Generator) -> Floats
     METHODS_OF_NUMBERS,
     costs=(0.1, 1e-4, 0),
 )
-def _permutation_of_numbers(rows: CodedRows, numbers: Floats, rng: np.random.Generator) -> Floats:
-    from sklearn.ensemble import RandomForestRegressor
-
-    return _permutation_importance(RandomForestRegressor, rows, numbers, rng)
-
-
-def _permutation_importance(forest: Any, rows: CodedRows, labels: Labels, rng: np.random.Generator) -> Floats:
+def _permutation(rows: CodedRows, numbers: Floats | None, rng: np.random.Generator) -> Floats:
     """What the same forest, fitted on two thirds of the rows, loses on the others if a feature is permuted."""
     from sklearn.inspection import permutation_importance
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder
 
+    labels = rows.labels if numbers is None else numbers
     seed, order = int(rng.integers(2**31)), rng.permutation(len(rows.codes))
     held_out, train = np.split(order, [max(len(order) // 3, 1)])
     if not len(train):
         return np.full(rows.n_features, np.nan)
-    trees = forest(random_state=seed, n_jobs=1)
-    model = make_pipeline(OneHotEncoder(handle_unknown="ignore"), trees).fit(rows.codes[train], labels[train])
+    model = make_pipeline(OneHotEncoder(handle_unknown="ignore"), _trees(numbers, seed))
+    model.fit(rows.codes[train], labels[train])
     found = permutation_importance(model, rows.codes[held_out], labels[held_out], random_state=seed)
     return np.asarray(found.importances_mean, dtype=np.float64)
 
@@ -303,7 +288,7 @@ def _permutation_importance(forest: Any, rows: CodedRows, labels: Labels, rng: n
     "Kira and Rendell's Relief over all rows, averaged over equally near neighbours",
     costs=(0, 0, 1.5e-9),
 )
-def _relief(rows: CodedRows, _: Floats, __: np.random.Generator) -> Floats:
+def _relief(rows: CodedRows, _: Any, __: np.random.Generator) -> Floats:
     """Relief (1992): differences to the nearest miss, minus differences to the nearest hit.
 
     Every row is an anchor, no row is its own neighbour, and equally near rows are averaged, so the result does not
@@ -328,19 +313,6 @@ def _relief(rows: CodedRows, _: Floats, __: np.random.Generator) -> Floats:
 
 
 @_method("relieff", "ReliefF", "ReliefF with 10 neighbours (scikit-rebate)", costs=(0, 0, 5e-8), package="skrebate")
-def _relieff(rows: CodedRows, _: Floats, __: np.random.Generator) -> Floats:
-    """Every feature and the label are categories.
-
-    NaN with more than 100 classes: most have too few rows for neighbours, and it would take minutes.
-    """
-    class_sizes = np.bincount(rows.labels)
-    class_sizes = class_sizes[class_sizes > 0]  # a sample of rows may lack some classes
-    if len(class_sizes) > 100:
-        return np.full(rows.n_features, np.nan)
-    kind = "binary" if len(class_sizes) == 2 else "multiclass"
-    return _relief_of_neighbours(rows, rows.labels, max(1, min(10, int(class_sizes.min()) - 1)), kind)
-
-
 @_method(
     "relieff",
     "RReliefF",
@@ -349,21 +321,29 @@ def _relieff(rows: CodedRows, _: Floats, __: np.random.Generator) -> Floats:
     costs=(0, 0, 5e-8),
     package="skrebate",
 )
-def _relieff_of_numbers(rows: CodedRows, numbers: Floats, _: np.random.Generator) -> Floats:
-    return _relief_of_neighbours(rows, numbers, max(1, min(10, len(numbers) - 1)), "continuous")
+def _relieff(rows: CodedRows, numbers: Floats | None, _: np.random.Generator) -> Floats:
+    """Every feature is a category, and so is the label if it is no number.
 
-
-def _relief_of_neighbours(rows: CodedRows, labels: Labels, n_neighbors: int, label_type: str) -> Floats:
+    NaN with more than 100 classes: most have too few rows for neighbours, and it would take minutes.
+    """
     from skrebate import ReliefF
 
+    labels, kind, n_others = numbers, "continuous", len(rows.codes) - 1
+    if labels is None:
+        class_sizes = np.bincount(rows.labels)
+        class_sizes = class_sizes[class_sizes > 0]  # a sample of rows may lack some classes
+        if len(class_sizes) > 100:
+            return np.full(rows.n_features, np.nan)
+        kind = "binary" if len(class_sizes) == 2 else "multiclass"
+        labels, n_others = rows.labels.astype(np.int64), int(class_sizes.min()) - 1
     model = ReliefF(
         n_features_to_select=rows.n_features,
-        n_neighbors=n_neighbors,
+        n_neighbors=max(1, min(10, n_others)),
         categorical_features=list(range(rows.n_features)),
-        label_type=label_type,
+        label_type=kind,
         n_jobs=1,
     )
-    model.fit(rows.codes.astype(np.float64), labels.astype(np.float64 if label_type == "continuous" else np.int64))
+    model.fit(rows.codes.astype(np.float64), labels)
     return np.asarray(model.feature_importances_, dtype=np.float64)
 
 

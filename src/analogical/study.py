@@ -259,6 +259,11 @@ class Study:
         """The paper's counts: pairs of rows that differ on one feature only."""
         return count_pairs(self.rows, n_jobs=self.n_jobs) if self.source is None else self.source.count_pairs()
 
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The classes of the label; none if it is a number."""
+        return self.table.classes if self.scale is None or self.scale.kind == "ordered" else ()
+
     @cached_property
     def label_sizes(self) -> Ints:
         """Rows of each label."""

@@ -185,14 +185,14 @@ def test_identifiers_are_no_numbers_unless_asked():
 
 
 def test_many_numbers_as_text_are_refused_unless_they_are_classes():
-    y = np.array([f"{number / 5:.0f}" for number in MANY])
-    assert 20 < len(set(y)) < N / 2
+    y = np.array([f"{number:.1f}" for number in MANY])
+    assert N / 2 < len(set(y)) < 0.95 * N
     with pytest.raises(InputError, match=r"holds numbers as text; convert it .* scale='classes'"):
         Study(X, y)
     with pytest.raises(InputError, match="holds numbers as text, but for 'unknown' and the like"):
         Study(X, np.where(np.arange(N) % 9 == 0, "unknown", y))
     assert Study(X, y, scale="classes").table.classes == tuple(sorted(set(y)))
-    assert Study(X, np.char.add("t", y)).scale is None
+    assert Study(X, np.array([f"{number / 5:.0f}" for number in MANY])).scale is None  # may be codes
 
 
 @pytest.mark.parametrize(("factor", "words"), [(1e100, "large"), (1e-100, "close to each other")])

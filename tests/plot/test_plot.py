@@ -196,8 +196,8 @@ def test_bars_are_the_effects_best_first_with_intervals_and_points():
     )
     assert texts_of(ax) == [
         "49   female: +49 (44 to 54)",
-        "24   child: +19 (10 to 29)",
-        "16   3rd: -14 (-19 to -9)",
+        "24   child: +19 (9.8 to 29)",
+        "16   3rd: -14 (-19 to -8.8)",
     ]
     assert_readable(ax)
 

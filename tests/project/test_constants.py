@@ -55,13 +55,11 @@ KINDS = {
     "words": """
         columns.frames: FAR_DATES
         outside.encoding: CHANGED
-        show.interactions: MEANS
         show.notes: DOUBTS NOTES
-        show.relevance: MIXED NOT_ADJUSTED NOT_CAUSES PAPER_STATUSES ROW_NAMES SIZES STATUSES
-        show.report: MEANS MEASURED
+        show.relevance: MIXED NOT_ADJUSTED NOT_CAUSES PAPER_STATUSES ROW_NAMES SIZE_OF_NUMBERS SIZE_OF_SHARES STATUSES
         show.selection: REASONS
         show.views: QUESTIONS
-        show.words: ELSEWHERE
+        show.words: ELSEWHERE MEANS UNITS
         """,
     "formats: how cells, files, dates, names of columns and servers are recognised": """
         columns.columns: DAY_NUMBERS MISSING NO_CODES

@@ -17,7 +17,7 @@ from analogical import MissingDependencyError, load_table, report
 from analogical.show import report as page_maker
 from analogical.show.report import page_of
 from analogical.show.views import View, view_of
-from analogical.show.words import in_points, number, p_value, percent, points_of, three_digits
+from analogical.show.words import Measure, number, p_value, percent, three_digits
 
 SECTIONS = [
     "answer",
@@ -165,12 +165,14 @@ def test_numbers_on_the_page_are_those_of_the_result(of_classes):
     top = float(ranking.headings[1].axis[-1].split()[0])
     assert len(ranking.rows) == len(order)
     for row, of_paper, drawn, i in zip(texts(ranking), texts(paper), marks, order, strict=True):
-        assert row["points"] == in_points(points_of(found.effect[i]))
-        assert row["alone"] == in_points(points_of(result.alone[i]))
+        assert row["points"] == Measure().text(Measure().size(found.effect[i]))
+        assert row["alone"] == Measure().text(Measure().size(result.alone[i]))
         assert row["p adj."] == p_value(found.p_adjusted[i])
         assert row["status"] == found.status[i]
         assert of_paper["ARI"] == f"{found.ari[i]:.3f}"
-        expected = [points_of(x[i]) / top for x in (found.effect, found.effect_low, found.effect_high, result.alone)]
+        expected = [
+            Measure().size(x[i]) / top for x in (found.effect, found.effect_low, found.effect_high, result.alone)
+        ]
         assert [math.nan if place is None else place for place in drawn] == pytest.approx([0, *expected], nan_ok=True)
     facts = dict(re.findall(r"<dt>(\w+)</dt><dd>(.*?)</dd>", result.html.replace("</div>", "\n")))
     assert facts["Features"] == f"{len(found.names):,}"
@@ -382,7 +384,7 @@ def test_many_features_stay_legible():
     found = report(codes, codes[:, 0], confidence=0.9)
     parts = views(found)
     (ranking,), (paper,) = parts["ranking"][0].tables, parts["paper"][0].details
-    assert len(ranking.rows) == len(paper.rows) == 300
+    assert (len(ranking.rows), len(paper.rows)) == (300, 50)
     assert ranking.note == "... and 10 more; to_frame() and --json have all"
     assert "The best 20 of 310 features." in words_of(found.html)
     assert "... and 10 more; the JSON below has all" in words_of(found.html)
@@ -445,7 +447,7 @@ def test_an_audit_shows_crude_beside_adjusted():
     ((row,), (axis, (marks,))) = texts(view.tables[0]), charts(view.tables[0])
     assert view.title == "gender"
     assert (row["points for 'yes'"], row["crude"], row["p"]) == ("+1.8", "-14.2", ".228")
-    assert axis == ("−16", "0", "+16")
+    assert axis == ("−20", "0", "+20")
     assert marks.other < marks.zero == 0.5 < marks.at
     assert marks.low < 0.5 < marks.at < marks.high
     assert "not causes" in words_of(found.html)

@@ -42,7 +42,7 @@ def test_ranges_are_cut_after_a_whole_word():
 def test_unknown_numbers_are_dashes():
     assert (
         words.Measure().interval(math.nan, math.nan)
-        == words.in_points(math.nan)
+        == words.Measure().text(math.nan)
         == words.three_decimals(math.nan)
         == words.p_value(math.nan)
         == "-"
@@ -51,7 +51,7 @@ def test_unknown_numbers_are_dashes():
 
 def test_numbers_have_the_decimals_that_they_are_worth():
     assert words.Measure().interval(0.0, 9.96) == "0 to 10"
-    assert [words.in_points(size) for size in (49.2, 9.94, 2.0, 0.04, -0.04, -3.14)] == [
+    assert [words.Measure().text(size) for size in (49.2, 9.94, 2.0, 0.04, -0.04, -3.14)] == [
         "49",
         "9.9",
         "2",
@@ -59,9 +59,9 @@ def test_numbers_have_the_decimals_that_they_are_worth():
         "0",
         "-3.1",
     ]
-    assert [words.signed(size) for size in (49.2, 0.4, 0.0, -0.04, -14.4)] == ["+49", "+0.4", "0", "0", "-14"]
-    assert words.points_of(0.25) == 50
-    assert math.isnan(words.points_of(None))
+    assert [words.Measure().signed(size) for size in (49.2, 0.4, 0.0, -0.04, -14.4)] == ["+49", "+0.4", "0", "0", "-14"]
+    assert words.Measure().size(0.25) == words.Measure("shares").size(0.25) == 50
+    assert math.isnan(words.Measure().size(None))
     assert words.three_decimals(2 / 3) == "0.667"
     assert words.percent(0.1234) == "12.3 %"
     assert [words.percent(share) for share in (0, 0.0004, 0.0006, 0.9996, 1)] == [
@@ -71,7 +71,12 @@ def test_numbers_have_the_decimals_that_they_are_worth():
         ">99.9 %",
         "100.0 %",
     ]
-    assert [words.signed_share(share) for share in (0.018, -0.142, -0.0001, 0.0001)] == ["+1.8", "-14.2", "0.0", "0.0"]
+    assert [words.Measure("shares").change(share) for share in (0.018, -0.142, -0.0001, 0.0001)] == [
+        "+1.8",
+        "-14.2",
+        "0.0",
+        "0.0",
+    ]
     assert (words.number(999_999_999), words.number(10**9)) == ("999,999,999", "1.000e+09")
 
 
@@ -115,7 +120,7 @@ def test_numbers_of_ten_digits_or_more_are_short():
 def test_dates_and_durations_differ_by_numbers_in_their_unit():
     hours, days = words.Measure("number", "hours"), words.Measure("number", "days")
     assert hours.label(timedelta(minutes=90)) == "1.5"
-    assert hours.between([timedelta(hours=2), timedelta(minutes=90)]) == "-0.5"
+    assert hours.move([timedelta(hours=2), timedelta(minutes=90)]) == -0.5
     assert days.label(datetime(2020, 1, 2)) == "2020-01-02"
     assert days.label(datetime(2020, 1, 2, 12)) == "2020-01-02 12:00:00"
-    assert days.between([date(2020, 1, 1), date(2020, 3, 1)]) == "+60"
+    assert days.move([date(2020, 1, 1), date(2020, 3, 1)]) == 60

@@ -19,7 +19,7 @@ from analogical._types import Floats, Ints, Note, Positions, Scale
 from analogical.columns.binning import BinRule, bin_values, merge_bins, name_bins
 from analogical.columns.columns import MISSING, Column, compact, plain
 from analogical.columns.frames import encode_cells, ordered_categories
-from analogical.columns.rules import NEARLY_ALL, Rules
+from analogical.columns.rules import MOSTLY, NEARLY_ALL, Rules
 from analogical.columns.treating import Spellings, as_times, merge_spellings, note_spellings
 from analogical.errors import InputError
 
@@ -124,11 +124,12 @@ def _recoded(column: Column, occurring: Any, code_of_kept: Ints, values: Sequenc
 
 
 def _refuse_texts(kept: Column, what: str, rules: Rules) -> None:
-    """Refuse many texts that are numbers, or distinct in nearly every row, as an identifier is."""
+    """Refuse texts that are numbers, distinct in most rows, or distinct in nearly every row, as an identifier is."""
     texts = [str(value) for value in kept.values]
     example = next((text for text in texts if not _is_number(text)), None)
     is_distinct = len(texts) >= NEARLY_ALL * int(kept.sizes.sum())
-    if sum(map(_is_number, texts)) >= 0.5 * len(texts) and (is_distinct or rules.scale != "classes"):
+    are_likely = len(texts) >= MOSTLY * int(kept.sizes.sum()) and rules.scale != "classes"
+    if sum(map(_is_number, texts)) >= 0.5 * len(texts) and (is_distinct or are_likely):
         but = "" if example is None else f", but for {example!r} and the like"
         keep = "" if is_distinct else ", or keep them as classes with scale='classes' (--scale classes)"
         raise InputError(

@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,7 +25,7 @@ from analogical.plot.canvas import (
     short_names,
 )
 from analogical.show.interactions import share_grid
-from analogical.show.relevance import Sizes, has_direction, interaction_sizes, measure_of, sizes_of
+from analogical.show.relevance import Sizes, has_direction, measure_of, sizes_of
 from analogical.show.selection import REASONS, selection_steps
 from analogical.show.words import Measure, counted, marked, p_words, shorten, shown
 
@@ -53,13 +52,8 @@ def plot_relevance(result: "Relevance", ax: "Axes | None", *, top: int) -> "Axes
     """Sizes in points with intervals, best first."""
     order = result.order()[: check_whole("top", top, low=1, high=MAX_DRAWN_ROWS)].tolist()
     measure = measure_of(result.settings)
-    are_classes = measure.kind == "classes"
-    of_label = f" for {short_name(result.classes[1])}" if are_classes and len(result.classes) == 2 else ""
-    unit = (
-        "percentage points"
-        if are_classes
-        else measure.words.strip().replace("%", "per cent") or f"the unit of {short_name(result.label)}"
-    )
+    of_label = f" for {short_name(result.classes[1])}" if measure.are_classes and len(result.classes) == 2 else ""
+    unit = "percentage points" if measure.are_classes else measure.name or f"the unit of {short_name(result.label)}"
     return _draw_sizes(
         result,
         ax,
@@ -82,7 +76,7 @@ def _draw_sizes(result: "Relevance | Interactions", ax: "Axes | None", sizes: di
     # At least 10 points or the largest negligible size, so that noise does not fill the figure; at most twice the
     # largest size, so that a wide interval does not make all bars tiny.
     measure = measure_of(result.settings)
-    least = 10.0 if measure.kind == "classes" else measure.size(result.settings.negligible)
+    least = 10.0 if measure.are_classes else measure.size(result.settings.negligible)
     right = 1.03 * min(max(widest, least), max(2.0 * largest, least)) or 1.0
     legend, n_more = _significance_keys(is_effect), len(result) - len(sizes)
     with axes_with_rows(ax, legend=legend, n_more=n_more, **texts) as ax:
@@ -119,16 +113,19 @@ def _size_and_direction(result: "Relevance", i: int) -> str:
     size = measure.text(sizes_of(result, i).size)
     if result.status[i] != "effect" or found is None:
         return size
-    if not has_direction(result, i):
+    if not has_direction(found):
         return f"{size}   mixed direction"
     label = "" if found.label is None or len(result.classes) == 2 else f"{short_name(found.label, 12)} "
     slope, start = result.slope[i], f"{shorten(marked(found.value), 14)}: {label}"
     ends = found.difference, found.low, found.high
-    if slope is not None and found.label is None and (slope.low > 0 or slope.high < 0):
+    if found.label is None and has_direction(slope):
         ends, start = (slope.difference, slope.low, slope.high), f"per {slope.step:,g}: "
-    difference, low, high = map(measure.shown, ends)
-    interval = f"{low:.0f} to {high:.0f}" if measure.kind == "classes" else measure.interval(low, high)
-    return f"{size}   {start}{measure.signed(difference)} ({interval})"
+    return f"{size}   {start}{_estimate(measure, [*map(measure.shown, ends)])}"
+
+
+def _estimate(measure: Measure, ends: Sequence[float]) -> str:
+    """A difference with its interval."""
+    return f"{measure.signed(ends[0])} ({measure.interval(*ends[1:])})"
 
 
 def plot_comparison(result: "Comparison", ax: "Axes | None", *, top: int) -> "Axes":
@@ -232,13 +229,14 @@ def _determined_by(finding: dict[str, Any]) -> str:
 def plot_interactions(result: "Interactions", ax: "Axes | None", *, top: int) -> "Axes":
     """The size of each interaction with its interval, best first."""
     order = result.order()[: check_whole("top", top, low=1, high=MAX_DRAWN_ROWS)].tolist()
-    words, are_classes = measure_of(result.settings).words, result.settings.scale == "classes"
-    unit = ", in percentage points (200 for an exclusive or)" if are_classes else f", in{words}" if words else ""
+    measure = measure_of(result.settings)
+    unit = f", in {measure.name}" if measure.name else ""
+    unit = ", in percentage points (200 for an exclusive or)" if measure.are_classes else unit
     firsts, seconds = (short_names([names[k] for k in order], 12) for names in (result.first, result.second))
     return _draw_sizes(
         result,
         ax,
-        {k: interaction_sizes(result, k) for k in order},
+        {k: sizes_of(result, k) for k in order},
         names=[f"{first} × {second}" for first, second in zip(firsts, seconds, strict=True)],
         title=f"Interactions for {short_name(result.label)}",
         x_label=f"how much the effect of one feature differs with the other{unit},"
@@ -297,7 +295,7 @@ class Row(NamedTuple):
 
     name: str
     beside: str = ""
-    adjusted: "Difference | None" = None  # a square with its interval
+    adjusted: Sequence[float] = ()  # a square, and the ends of its interval
     is_significant: bool = False
     crude: float | None = None  # a diamond
     context: float | None = None  # the difference in one context: a circle, whose area shows the number of pairs
@@ -367,32 +365,32 @@ def plot_audit(result: "Audit", ax: "Axes | None", *, value: Any, label: Any) ->
         entry_at(label, dict.fromkeys(d.label for d in result.differences), "label")
         differences = tuple(d for d in differences if d.label == label)
     title = f"{short_name(result.label)} by {short_name(result.feature)}"
-    given = f", given {len(result.given)} features" if result.given else ", nothing given"
-    if len(result.given) == 1:
-        given = f", given {short_name(result.given[0])}"
+    few = [short_name(name) for name in result.given] or ["nothing"]
+    given = f", given {few[0] if len(few) == 1 else f'{len(few)} features'}"
     if len(differences) > 1:
         followed = {difference.label for difference in differences}
-        what = "the label" if len(followed) > 1 else short_name(_followed(result, followed.pop()))
+        what = "the label" if len(followed) > 1 else _followed(result, differences[0])
         of = f"{what} from {short_name(result.reference)}"
         return _draw_forest(ax, result, _rows_of(result, differences), title=f"{title}{given}", of=of)
     (one,) = differences
-    named = f"{shown(result.given[0])}=" if len(result.given) == 1 else ""
+    measure, named = measure_of(result), f"{shown(result.given[0])}=" if len(result.given) == 1 else ""
+    (row,) = _rows_of(result, differences)
     rows = [
-        Row("adjusted", _estimate(result, one), one, one in result.significant()),
-        Row("crude (all rows)", _signed(result, one.crude), crude=one.crude),
+        row._replace(name="adjusted", beside=_estimate(measure, row.adjusted), crude=None),
+        Row("crude (all rows)", measure.change(one.crude), crude=row.crude),
     ]
     contexts = [c for c in result.contexts if c.values == one.values and c.label == one.label][: MAX_DRAWN_ROWS - 2]
     for c in contexts:
         name = f"{named}{', '.join(marked(v) for _, v in c.context) or 'all rows'}"
-        beside = f"{_signed(result, c.difference)}  {c.rows[1]:,} vs. {c.rows[0]:,} rows"
-        rows.append(Row(name, beside, context=c.difference, pairs=c.pairs))
+        beside = f"{measure.change(c.difference)}  {c.rows[1]:,} vs. {c.rows[0]:,} rows"
+        rows.append(Row(name, beside, context=measure.shown(c.difference), pairs=c.pairs))
     reference, compared = (short_name(name) for name in one.values)
     return _draw_forest(
         ax,
         result,
         rows,
         title=f"{title}: {compared}" if len(result.differences) > 1 else f"{title}{given}",
-        of=f"{short_name(_followed(result, one.label))} between {compared} and {reference}",
+        of=f"{_followed(result, one)} between {compared} and {reference}",
         n_more=result.n_contexts - len(contexts),
     )
 
@@ -400,42 +398,17 @@ def plot_audit(result: "Audit", ax: "Axes | None", *, value: Any, label: Any) ->
 def _rows_of(audit: "Audit", differences: "Sequence[Difference]") -> list[Row]:
     """One row per difference, the highest first."""
     many_labels = len({d.label for d in audit.differences}) > 1
-    significant = audit.significant()
-    return [
-        Row(
-            marked(d.values[1]) + (f": {marked(d.label)}" if many_labels else ""),
-            f"{_estimate(audit, d)}   {p_words(d.p_adjusted)}",
-            d,
-            d in significant,
-            crude=d.crude,
-        )
-        for d in sorted(differences, key=lambda d: -d.difference)
-    ]
+    significant, measure, rows = audit.significant(), measure_of(audit), list[Row]()
+    for d in sorted(differences, key=lambda d: -d.difference):
+        name = marked(d.values[1]) + (f": {marked(d.label)}" if many_labels else "")
+        *ends, crude = map(measure.shown, (d.difference, d.difference_low, d.difference_high, d.crude))
+        rows.append(Row(name, f"{_estimate(measure, ends)}   {p_words(d.p_adjusted)}", ends, d in significant, crude))
+    return rows
 
 
-def _followed(audit: "Audit", label: Any) -> Any:
+def _followed(audit: "Audit", d: "Difference") -> str:
     """The label of a difference, of numbers the name of the column."""
-    return audit.label if audit.scale != "classes" else label
-
-
-def _as_shown(audit: "Audit", difference: float) -> float:
-    """A difference in points, or in the unit of the label."""
-    return 100 * difference if audit.scale == "classes" else Measure(audit.scale, audit.unit).shown(difference)
-
-
-def _signed(audit: "Audit", difference: float) -> str:
-    """A difference with its sign."""
-    size = _as_shown(audit, difference)
-    return f"{size:+.1f}" if audit.scale == "classes" else Measure(audit.scale, audit.unit).signed(size)
-
-
-def _estimate(audit: "Audit", d: "Difference") -> str:
-    """A difference with its interval."""
-    low, high = (_as_shown(audit, end) for end in (d.difference_low, d.difference_high))
-    ends = f"{low:.1f} to {high:.1f}"
-    if audit.scale != "classes":
-        ends = Measure(audit.scale, audit.unit).interval(low, high)
-    return f"{_signed(audit, d.difference)} ({ends})"
+    return short_name(audit.label if d.label is None else d.label)
 
 
 def _draw_forest(
@@ -449,45 +422,44 @@ def _draw_forest(
     most: int = MAX_DRAWN_ROWS,
 ) -> "Axes":
     """The rows with the largest differences, in their order; headings stay. ``n_more`` were left out before."""
-    sizes = [math.inf if row.adjusted is None else abs(row.adjusted.difference) for row in rows]
+    sizes = [abs(row.adjusted[0]) if row.adjusted else math.inf for row in rows]
     kept = sorted(sorted(range(len(rows)), key=lambda place: -sizes[place])[:most])
     n_more += len(rows) - len(kept)
     rows = [rows[place] for place in kept]
     contexts = [(place, row) for place, row in enumerate(rows) if row.context is not None]
-    measure, shown_as = Measure(result.scale, result.unit), partial(_as_shown, result)
-    what = f"share of {of}, in percentage points" if measure.kind == "classes" else f"{measure.mean} of {of}"
-    unit = "" if measure.kind == "classes" or not measure.words else f", in {measure.name}"
+    measure = measure_of(result)
+    what = f"{measure.mean} of {of}{f', in {measure.name}' if measure.name else ''}"
+    what = f"share of {of}, in percentage points" if measure.are_classes else what
     with axes_with_rows(
         ax,
         [row.name for row in rows],
         title=title,
-        x_label=f"difference in the {what}{unit}, with {100 * result.confidence:g} % interval",
+        x_label=f"difference in the {what}, with {100 * result.confidence:g} % interval",
         beside=[row.beside for row in rows],
         legend=[
-            *_significance_keys([row.is_significant for row in rows if row.adjusted is not None], edge=COLOURS.ink),
+            *_significance_keys([row.is_significant for row in rows if row.adjusted], edge=COLOURS.ink),
             key("white", "crude", "D", COLOURS.changed),
             *([key("white", "one context", "o", COLOURS.muted)] if contexts else []),
         ],
         n_more=n_more,
         width=8.0,
     ) as ax:
-        ends = [0.0, *(shown_as(d) for row in rows for d in (row.crude, row.context) if d is not None)]
+        ends = [0.0, *(end for row in rows for end in (*row.adjusted[1:], row.crude, row.context) if end is not None)]
         for place, row in enumerate(rows):
             if row.crude is not None:
-                mark = ax.plot(shown_as(row.crude), place, "D", markersize=6, zorder=4)[0]
+                mark = ax.plot(row.crude, place, "D", markersize=6, zorder=4)[0]
                 mark.set(markerfacecolor="white", markeredgecolor=COLOURS.changed)
-            if row.adjusted is not None:
-                low, high = shown_as(row.adjusted.difference_low), shown_as(row.adjusted.difference_high)
-                colour, middle = COLOURS.effect if row.is_significant else COLOURS.neutral, row.adjusted.difference
+            if row.adjusted:
+                middle, low, high = row.adjusted
+                colour = COLOURS.effect if row.is_significant else COLOURS.neutral
                 ax.hlines(place, low, high, color=colour, linewidth=2.4, zorder=3)
-                ax.plot(shown_as(middle), place, "s", color=colour, markeredgecolor=COLOURS.ink, markersize=7, zorder=5)
-                ends += [low, high]
+                ax.plot(middle, place, "s", color=colour, markeredgecolor=COLOURS.ink, markersize=7, zorder=5)
         if contexts:
-            pairs = np.array([row.pairs for _, row in contexts])
-            points, places = [shown_as(row.context or 0.0) for _, row in contexts], [place for place, _ in contexts]
+            pairs, places = np.array([row.pairs for _, row in contexts]), [place for place, _ in contexts]
+            points = [row.context or 0.0 for _, row in contexts]
             area = 16 + 110 * pairs / pairs.max()
             ax.scatter(points, places, s=area, facecolor="white", edgecolor=COLOURS.muted, linewidth=1.3, zorder=3)
-        room = 0.06 * max(max(ends) - min(ends), 1.0 if measure.kind == "classes" else 1e-9)
+        room = 0.06 * max(max(ends) - min(ends), 1.0 if measure.are_classes else 1e-9)
         ax.set_xlim(min(ends) - room, max(ends) + room)
         ax.xaxis.set_major_formatter(lambda points, _: f"{points:+,g}" if points else "0")
         mark_zero(ax)
@@ -504,17 +476,16 @@ def plot_evidence(result: "Evidence", ax: "Axes | None") -> "Axes":
     if not result.pairs:
         raise InputError(f"There are no pairs of rows to draw for {result.feature!r}.")
     pairs = result.pairs[:MAX_DRAWN_ROWS]
-    measure = Measure(result.scale, result.unit)
-    differ = f"labels differ in {100 * result.n_changed / result.n_pairs:.0f} % of {result.n_pairs:,} pairs of rows"
-    if result.scale != "classes":
-        size = f"{measure.text(measure.size(result.index))}{measure.words}"
-        differ = f"labels differ by {size} (root mean square) in {result.n_pairs:,} pairs of rows"
+    measure = measure_of(result)
+    differ = f"labels differ in {100 * result.n_changed / result.n_pairs:.0f} % of"
+    if not measure.are_classes:
+        differ = f"labels differ by {measure.amount_of(result.index)} (root mean square) in"
     agree = f"agree on {short_name(' and '.join(result.given), 40)}" if result.given else "are compared"
     with axes_with_rows(
         ax,
         [", ".join(marked(value, 20) for _, value in pair.context) or "any two rows" for pair in pairs],
         title=f"{short_name(result.feature)} and {short_name(result.label)} in pairs of rows",
-        x_label=f"{differ} that {agree} and differ on {short_name(result.feature)}",
+        x_label=f"{differ} {result.n_pairs:,} pairs of rows that {agree} and differ on {short_name(result.feature)}",
         beside=[counted(pair.weight, "pair") for pair in pairs],
         legend=[key(COLOURS.changed, "labels differ")] * any(pair.changed for pair in pairs)
         + [key(COLOURS.neutral, "same label")] * (not all(pair.changed for pair in pairs)),
@@ -524,7 +495,7 @@ def plot_evidence(result: "Evidence", ax: "Axes | None") -> "Axes":
             colour = COLOURS.changed if pair.changed else COLOURS.neutral
             ax.plot((0, 1), (row, row), "o-", color=colour, markersize=5, linewidth=1.8)
             for x, side in enumerate(("right", "left")):
-                label = marked(pair.labels[x], 12) if result.scale == "classes" else measure.label(pair.labels[x])
+                label = marked(pair.labels[x], 12) if measure.are_classes else measure.label(pair.labels[x])
                 text = f"{marked(pair.values[x], 14)}: {label}"
                 ax.text(x + (0.04 if x else -0.04), row, text, ha=side, va="center", fontsize=9, color=COLOURS.ink)
         ax.set_xlim(-1.1, 2.1)
@@ -535,34 +506,41 @@ def plot_evidence(result: "Evidence", ax: "Axes | None") -> "Axes":
 def plot_transitions(result: "Transitions", ax: "Axes | None") -> "Axes":
     """How often the label changes with each change of value, the changes with most pairs first.
 
-    With two classes, each direction of change is a part of the bar, with its own colour.
+    With two classes, each direction of change is a part of the bar, with its own colour; of numbers, a bar is the
+    difference of means.
     """
     if not result.counts:
         raise InputError(f"No two rows were compared for {result.feature!r}, so it has no transitions to draw.")
-    if result.scale != "classes":
-        return _plot_means(result, ax)
+    measure, label = measure_of(result), short_name(result.label)
     pairs: dict[tuple[Any, Any], Counter[Any]] = {}
     for transition in result.counts:
         pairs.setdefault(transition.values, Counter())[transition.labels] += transition.pairs
     largest = sorted(pairs, key=lambda values: -pairs[values].total())[:MAX_DRAWN_ROWS]
     totals = np.array([pairs[values].total() for values in largest])
-    labels = list(dict.fromkeys(t.labels for t in result.counts))
-    changes = [two for two in labels if two[0] != two[1]]
-    parts = [("label changes", COLOURS.changed, changes)]
-    if len({label for two in labels for label in two}) <= 2:
-        parts = [
-            (f"{short_name(before, 12)} → {short_name(after, 12)}", colour, [(before, after)])
-            for (before, after), colour in zip(changes, (COLOURS.changed, COLOURS.changed_back), strict=False)
-        ]
-    parts.append(("label stays", COLOURS.neutral, [two for two in labels if two[0] == two[1]]))
+    beside, parts = [counted(total, "pair") for total in totals.tolist()], []
+    if measure.are_classes:
+        x_label = "share of the compared pairs, in percent"
+        labels = list(dict.fromkeys(t.labels for t in result.counts))
+        changes = [two for two in labels if two[0] != two[1]]
+        parts = [("label changes", COLOURS.changed, changes)]
+        if len({label for two in labels for label in two}) <= 2:
+            parts = [
+                (f"{short_name(before, 12)} → {short_name(after, 12)}", colour, [(before, after)])
+                for (before, after), colour in zip(changes, (COLOURS.changed, COLOURS.changed_back), strict=False)
+            ]
+        parts.append(("label stays", COLOURS.neutral, [two for two in labels if two[0] == two[1]]))
+    else:
+        x_label = f"difference in the {measure.mean} of {label}{f', in {measure.name}' if measure.name else ''}"
+        moves = [measure.move(means) for values in largest for means in pairs[values]]
+        beside = [f"{measure.signed(move)}   {text}" for move, text in zip(moves, beside, strict=True)]
     names = list(dict.fromkeys(value for values in largest for value in values))
     short = dict(zip(names, short_names([marked(name) for name in names], 12), strict=True))
     with axes_with_rows(
         ax,
         [f"{short[a]} → {short[b]}" for a, b in largest],
-        title=f"{short_name(result.label)} by {short_name(result.feature)}",
-        x_label="share of the compared pairs, in percent",
-        beside=[counted(total, "pair") for total in totals.tolist()],
+        title=f"{label} by {short_name(result.feature)}",
+        x_label=x_label,
+        beside=beside,
         legend=[key(colour, name) for name, colour, _ in parts],
         n_more=len(pairs) - len(largest),
     ) as ax:
@@ -571,29 +549,9 @@ def plot_transitions(result: "Transitions", ax: "Axes | None") -> "Axes":
             widths = 100 * np.array([sum(pairs[values][two] for two in counted_labels) for values in largest]) / totals
             ax.barh(range(len(largest)), widths, BAR_HEIGHT, left=drawn, color=colour, zorder=2)
             drawn += widths
-        mark_zero(ax)
-        ax.set_xlim(0, 100)
-    return ax
-
-
-def _plot_means(result: "Transitions", ax: "Axes | None") -> "Axes":
-    """How much the mean label differs with each change of value, the changes with most pairs first."""
-    largest = sorted(result.counts, key=lambda t: -t.pairs)[:MAX_DRAWN_ROWS]
-    measure = Measure(result.scale, result.unit)
-    moves = [measure.between(t.labels) for t in largest]
-    sizes = [100 * (b / a - 1) if measure.kind == "log" else b - a for a, b in (t.labels for t in largest)]
-    names = list(dict.fromkeys(value for t in largest for value in t.values))
-    short = dict(zip(names, short_names([marked(name) for name in names], 12), strict=True))
-    with axes_with_rows(
-        ax,
-        [f"{short[t.values[0]]} → {short[t.values[1]]}" for t in largest],
-        title=f"{short_name(result.label)} by {short_name(result.feature)}",
-        x_label=f"difference in the {measure.mean} of {short_name(result.label)}"
-        f"{f', in {measure.name}' if measure.words else ''}",
-        beside=[f"{by}   {counted(t.pairs, 'pair')}" for by, t in zip(moves, largest, strict=True)],
-        legend=[],
-        n_more=len(result.counts) - len(largest),
-    ) as ax:
-        draw_bars(ax, sizes, [COLOURS.effect] * len(sizes))
-        mark_zero(ax)
+        if parts:
+            mark_zero(ax)
+            ax.set_xlim(0, 100)
+        else:
+            draw_bars(ax, moves, [COLOURS.effect] * len(moves))
     return ax

@@ -10,7 +10,7 @@ import numpy as np
 
 from analogical._checks import check_confidence, check_limit, listing
 from analogical._results import entry_at, json_ready
-from analogical._types import Floats, Ints
+from analogical._types import Floats
 from analogical.columns.columns import plain
 from analogical.columns.rules import ColumnOptions
 from analogical.errors import InputError
@@ -135,6 +135,7 @@ class Audit(OfOneFeature):
 
     COLUMNS = ("value", "other_value", "label", *_MEASURED, "p_adjusted", "crude")
     DERIVED = ("finding",)
+    ITEMS = "differences"
 
     classes: tuple[Any, ...]
     """The classes; none if labels are numbers."""
@@ -199,9 +200,6 @@ class Audit(OfOneFeature):
             return []
         return [d for d in self.differences if d.smallest_p < self.level and d.p_adjusted < self.level]
 
-    def __len__(self) -> int:
-        return len(self.differences)
-
     def __getitem__(self, value: Any) -> tuple[Difference, ...]:
         known = dict.fromkeys(value for difference in self.differences for value in difference.values)
         entry_at(value, known, "value")
@@ -217,12 +215,6 @@ class Audit(OfOneFeature):
         from analogical.plot.figures import plot_audit
 
         return plot_audit(self, ax, value=value, label=label)
-
-    def records(self) -> list[dict[str, Any]]:
-        """One dictionary per difference."""
-        numbers = self.COLUMNS[2:]
-        cells = ([*d.values, *(getattr(d, name) for name in numbers)] for d in self.differences)
-        return [dict(zip(self.COLUMNS, json_ready(row), strict=True)) for row in cells]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in plain Python types, ready for JSON; unknown numbers are None."""
@@ -293,7 +285,7 @@ def audit(
     examples = evidence_of(compared, _examples(compared, limit, differences))
     return Audit(
         **compared.about(),
-        classes=table.classes if study.scale is None or study.scale.kind == "ordered" else (),
+        classes=study.classes,
         reference=plain(table.columns[i].values[against]),
         n_rows=study.n_rows,
         n_compared=profile.n_paired_rows,
@@ -319,23 +311,20 @@ def audit(
 
 
 def _followed(study: Study) -> list[tuple[Any, Floats]]:
-    """The labels that are followed, with a score for each label code; of numbers None with the numbers."""
+    """The labels that are followed, with a score for each label code; of numbers None with the numbers.
+
+    With two classes the one that sorts last (1 of 0 and 1, yes of no and yes); otherwise the most frequent ones.
+    """
     if study.scale is not None:
         return [(None, study.label_scores[:, 0])]
-    classes = study.table.classes
-    codes = np.arange(len(classes))
-    followed = _followed_labels(classes, study.label_sizes)
-    return [(classes[label], (codes == label).astype(np.float64)) for label in followed]
-
-
-def _followed_labels(classes: Sequence[Any], sizes: Ints) -> list[int]:
-    """With two classes the one that sorts last (1 of 0 and 1, yes of no and yes); otherwise the most frequent ones."""
-    if len(classes) > 2:
-        return sorted(np.argsort(-sizes, kind="stable")[:MAX_COMPARISONS].tolist())
-    try:
-        return [int(classes[1] > classes[0])]
-    except TypeError:
-        return [int(str(classes[1]) > str(classes[0]))]
+    classes = study.classes
+    followed = sorted(np.argsort(-study.label_sizes, kind="stable")[:MAX_COMPARISONS].tolist())
+    if len(classes) == 2:
+        try:
+            followed = [int(classes[1] > classes[0])]
+        except TypeError:
+            followed = [int(str(classes[1]) > str(classes[0]))]
+    return [(classes[label], (np.arange(len(classes)) == label).astype(np.float64)) for label in followed]
 
 
 def _differences(
@@ -403,10 +392,7 @@ def _largest_contexts(
         sides = [compared.has_value(value) for value in difference.values]
         rows = [listed.count_by_context(side) for side in sides]
         means = [means_by_context(listed, side, score) for side in sides]
-        with_label = None
-        if difference.label is not None:
-            has_label = compared.has_label(difference.label)
-            with_label = [listed.count_by_context(side & has_label) for side in sides]
+        with_label = [np.round(mean * n) for mean, n in zip(means, rows, strict=True)]
         pairs = rows[0].astype(np.float64) * rows[1]
         largest = [c for c in np.argsort(-pairs, kind="stable")[:18].tolist() if pairs[c]]
         names = name_contexts(compared.study, compared.given.columns, listed, largest)
@@ -416,7 +402,7 @@ def _largest_contexts(
                 label=difference.label,
                 context=context,
                 rows=(int(rows[0][c]), int(rows[1][c])),
-                with_label=None if with_label is None else (int(with_label[0][c]), int(with_label[1][c])),
+                with_label=None if difference.label is None else (int(with_label[0][c]), int(with_label[1][c])),
                 means=(float(means[0][c]), float(means[1][c])),
             )
             for c, context in zip(largest, names, strict=True)

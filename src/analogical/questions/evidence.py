@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -48,6 +48,24 @@ class OfOneFeature(Result):
     notes: tuple[Note, ...] = ()
     """What was done to the table before it was counted."""
     backend: str | None = None
+
+    ITEMS: ClassVar[str]
+    """The field with the entries, whose attributes are the columns; of two values, labels or rows the second is
+    ``other_value``, ``other_label`` or ``other_row``."""
+
+    def __len__(self) -> int:
+        return len(getattr(self, self.ITEMS))
+
+    def record(self, position: int) -> dict[str, Any]:
+        """One entry in plain Python types; unknown numbers are None."""
+        item = getattr(self, self.ITEMS)[position]
+        cells: dict[str, Any] = {}
+        for column in self.COLUMNS:
+            name = column.removeprefix("other_")
+            two: Any = getattr(item, {"row": "index"}.get(name, f"{name}s"), None)
+            cell: Any = getattr(item, column) if two is None else (two or (None, None))[name != column]
+            cells[column] = json_ready(dict(cell) if column == "context" else cell)
+        return cells
 
 
 @dataclass(frozen=True)
@@ -97,6 +115,7 @@ class Evidence(OfOneFeature):
     """
 
     COLUMNS = ("row", "other_row", *_CHANGE, "weight", "context")
+    ITEMS = "pairs"
 
     n_pairs: int
     """All such pairs."""
@@ -111,9 +130,6 @@ class Evidence(OfOneFeature):
     """Median difference of labels that are numbers, whatever its sign; with more than 256 of them, that of the means of
     256 bins. NaN for classes."""
 
-    def __len__(self) -> int:
-        return len(self.pairs)
-
     def __getitem__(self, position: int) -> ExampleRows:
         return self.pairs[position]
 
@@ -126,18 +142,6 @@ class Evidence(OfOneFeature):
         from analogical.plot.figures import plot_evidence
 
         return plot_evidence(self, ax)
-
-    def records(self) -> list[dict[str, Any]]:
-        """One dictionary per pair: the two rows, the values and labels, then what the rows have in common."""
-        return [
-            {
-                **dict(zip(("row", "other_row"), pair.index or (None, None), strict=True)),
-                **_change_record(pair),
-                "weight": pair.weight,
-                "context": json_ready(dict(pair.context)),
-            }
-            for pair in self.pairs
-        ]
 
 
 @dataclass(frozen=True)
@@ -169,12 +173,6 @@ class Transition:
         return bool(self.labels[0] != self.labels[1])
 
 
-def _change_record(change: ExampleRows | Transition) -> dict[str, Any]:
-    """Values and labels of two rows as columns of a record."""
-    cells = *json_ready(change.values), *json_ready(change.labels), change.changed
-    return dict(zip(_CHANGE, cells, strict=True))
-
-
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Transitions(OfOneFeature):
     """Number of pairs of a feature for each change of value and label; the counts add up to its pairs.
@@ -193,14 +191,12 @@ class Transitions(OfOneFeature):
     """
 
     COLUMNS = (*_CHANGE, "pairs")
+    ITEMS = "counts"
     DERIVED = ("n_pairs",)
 
     counts: tuple[Transition, ...]
     n_changed: int
     """Pairs whose labels differ."""
-
-    def __len__(self) -> int:
-        return len(self.counts)
 
     def __getitem__(self, values: tuple[Any, Any]) -> tuple[Transition, ...]:
         between = tuple(t for t in self.counts if isinstance(values, tuple) and set(t.values) == set(values))
@@ -222,10 +218,6 @@ class Transitions(OfOneFeature):
         from analogical.plot.figures import plot_transitions
 
         return plot_transitions(self, ax)
-
-    def records(self) -> list[dict[str, Any]]:
-        """One dictionary per change of value and label."""
-        return [{**_change_record(t), "pairs": t.pairs} for t in self.counts]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in plain Python types, ready for JSON; the counts are called transitions."""
@@ -594,9 +586,8 @@ def _mean_transitions(
     """The pairs of a feature by value, with the mean label of either side."""
     found = means_by_values(compared.contexts, compared.study.label_scores[:, 0])
     shown = math.exp if compared.study.scale is not None and compared.study.scale.kind == "log" else float
-    transitions = []
+    transitions = {}
     for a, b, of_a, of_b, pairs in zip(*(column.tolist() for column in found), strict=True):
-        one, two = sorted([(first_row[a], a, of_a), (first_row[b], b, of_b)])
-        means = shown(one[2]), shown(two[2])
-        transitions.append((one[0], two[0], Transition((values[one[1]], values[two[1]]), means, pairs)))
-    return tuple(transition for *_, transition in sorted(transitions, key=lambda found: found[:2]))
+        (u, of_u), (v, of_v) = sorted([(a, of_a), (b, of_b)], key=lambda side: first_row[side[0]])
+        transitions[first_row[u], first_row[v]] = Transition((values[u], values[v]), (shown(of_u), shown(of_v)), pairs)
+    return tuple(transitions[place] for place in sorted(transitions))

@@ -86,11 +86,6 @@ class Interaction(Result):
     settings: Settings
     notes: tuple[Note, ...] = ()
 
-    @property
-    def backend(self) -> str | None:  # type: ignore[override]
-        """Name of the dataframe library that the table came in."""
-        return self.settings.backend
-
     def __len__(self) -> int:
         return self.counts.size
 
@@ -224,11 +219,6 @@ class Interactions(Result):
     same_as: tuple[str | None, ...] = per_entry()
     """For each pair the given feature that one of the two copies; such a pair has no squares."""
 
-    @property
-    def backend(self) -> str | None:  # type: ignore[override]
-        """Name of the dataframe library that the table came in."""
-        return self.settings.backend
-
     def __getitem__(self, pair: tuple[str, str]) -> Interaction:
         return describe_pair(self, pair, MAX_EXAMPLES)
 
@@ -359,7 +349,7 @@ def interactions(
         deciding=study.names_of(study.explanation.columns) if asked == "auto" else (),
         n_possible=n_possible,
         label=table.label,
-        classes=table.classes if study.scale is None or study.scale.kind == "ordered" else (),
+        classes=study.classes,
         n_rows=study.n_rows,
         noise_index=noise_index(study.label_sizes) if study.scale is None else math.nan,
         settings=settings,

@@ -239,11 +239,6 @@ class Relevance(Result):
     ``"constant"`` or ``"no-pairs"``."""
     feature_columns: tuple[FeatureColumn, ...] = per_entry("n_values", "n_missing", "edges")
 
-    @property
-    def backend(self) -> str | None:  # type: ignore[override]
-        """Name of the dataframe library that the table came in, for ``to_frame``."""
-        return self.settings.backend
-
     def __getitem__(self, name: str) -> dict[str, Any]:
         return self.record(entry_at(name, self.names, "feature"))
 
@@ -443,7 +438,7 @@ def _relevance(study: Study, settings: Settings, progress: bool) -> Relevance:
         paper_status=paper_status_of(study.counts, table.n_values),
         feature_columns=tuple(FeatureColumn(len(c.values), c.n_missing, c.edges or ()) for c in table.columns),
         label=table.label,
-        classes=table.classes if settings.scale in ("classes", "ordered") else (),
+        classes=study.classes,
         n_rows=study.n_rows,
         settings=replace(settings, explained=explained, n_groups=study.n_groups),
         notes=study.search_notes if settings.given == "auto" else study.notes,

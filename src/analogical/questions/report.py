@@ -248,8 +248,7 @@ def report(
     ranked = relevance(study, given=given, confidence=confidence, progress=progress)
     alone = relevance(study, given=[], confidence=confidence)
     class_sizes = study.label_sizes
-    is_number = study.scale is not None and study.scale.kind != "ordered"
-    classes = [] if is_number else sorted(np.argsort(-class_sizes, kind="stable")[:6].tolist())
+    classes = sorted(np.argsort(-class_sizes, kind="stable")[:6].tolist()) if study.classes else []
     parts = {*ranked.with_status("effect"), *ranked.deciding}
     pool = [
         table.keys[i] for i, name in enumerate(table.names) if name in parts and table.n_values[i] <= MAX_PAIRED_VALUES
@@ -265,9 +264,9 @@ def report(
         alone=alone.effect,
         alone_p=alone.p_adjusted,
         panels=tuple(_panel(study, ranked, i, classes) for i in ranked.order()[:top].tolist()),
-        class_sizes=class_sizes[:0] if is_number else class_sizes,
+        class_sizes=class_sizes[: len(study.classes)],
         shown_classes=tuple(table.classes[c] for c in classes),
-        spread=_spreads(study, class_sizes[None, :])[0] if is_number else None,
+        spread=None if study.classes else _spreads(study, class_sizes[None, :])[0],
         redundancies=redundancies(study, max_determinants=2 if len(table.names) <= 60 else 1),  # pairs take long
         interactions=pairs,
         together=together,
@@ -309,7 +308,6 @@ def _panel(study: Study, ranked: Relevance, i: int, classes: Sequence[int]) -> P
         kept.sort()
     counts = by_class[kept][:, classes].tolist()
     transitions: list[Transition] = []
-    is_number = study.scale is not None and study.scale.kind != "ordered"
     if ranked.compared[i] and len(values) <= 64 and study.scale is None:  # of more values there is no list
         transitions = sorted(list_transitions(compared) or (), key=lambda t: -t.pairs)
     changed = [t for t in transitions if t.changed][:1]
@@ -322,20 +320,18 @@ def _panel(study: Study, ranked: Relevance, i: int, classes: Sequence[int]) -> P
         if study.scale is None:
             scores = 100.0 * (np.arange(len(ranked.classes)) == ranked.classes.index(direction.label))
         crude = crude_difference(rows, 0, two_values, scores)
-    listed = [_typical_pair(compared, t) for t in (*changed, *unchanged[:1])]
-    if study.scale is not None:
-        listed = compared.example_pairs(2)
+    typical = [_typical_pair(compared, t) for t in (*changed, *unchanged[:1])]
     return Panel(
         feature=ranked.names[i],
         values=tuple(values[v] for v in kept),
         counts=tuple((*row, n_rows[v] - sum(row)) for v, row in zip(kept, counts, strict=True)),
-        spreads=_spreads(study, by_class[kept]) if is_number else (),
+        spreads=() if study.classes else _spreads(study, by_class[kept]),
         n_values=len(values),
         crude=crude,
         n_compared=compared.contexts.profile.n_paired_rows if ranked.compared[i] else 0,
         transitions=tuple(transitions[:MAX_LISTED]),
         n_transitions=len(transitions),
-        examples=name_pairs(compared, listed),
+        examples=name_pairs(compared, typical if study.scale is None else compared.example_pairs(2)),
     )
 
 

@@ -12,7 +12,9 @@ from analogical.show.relevance import (
     ROW_NAMES,
     agreeing_on,
     assumed,
+    axis_end,
     describe_context,
+    measure_of,
     no_partner,
 )
 from analogical.show.views import Cell, Marks, Table, Tone, View, number_column, tabulate, text_column
@@ -30,7 +32,6 @@ from analogical.show.words import (
     quoted,
     shorten,
     shown,
-    signed_share,
     three_digits,
     verb,
 )
@@ -95,17 +96,14 @@ def _conclude(result: Audit) -> str:
         return f"No significant difference of {label} by {feature}{some}."
     significant = result.significant()
     largest = max(significant, key=lambda d: abs(d.difference))
-    a, b = (marked(value, 20) for value in largest.values)
-    if result.scale == "classes":
-        more, less = (b, a) if largest.difference > 0 else (a, b)
-        by = f"{100 * abs(largest.difference):.1f} points more frequent with {more} than with {less}"
-        what, of = f"{label} = {quoted(largest.label, 20)}", quoted(largest.label, 20)
-    else:
-        measure = Measure(result.scale, result.unit)
-        size = measure.shown(largest.difference)
-        higher = "higher" if size > 0 else "lower"
-        by = f"{measure.text(abs(size))}{measure.words} {higher} with {b} than with {a}"
-        what = of = label if measure.kind in ("number", "log") else f"the {measure.mean} of {label}"
+    measure, (a, b) = measure_of(result), (marked(value, 20) for value in largest.values)
+    size = measure.shown(largest.difference)
+    more = "higher" if size > 0 else "lower"
+    what = of = label if measure.kind in ("number", "log") else f"the {measure.mean} of {label}"
+    if measure.are_classes:
+        more, what, of = "more frequent", f"{label} = {quoted(largest.label, 20)}", quoted(largest.label, 20)
+        a, b = (a, b) if size > 0 else (b, a)
+    by = f"{measure.amount(size)} {more} with {b} than with {a}"
     if len(result.differences) == 1:
         return f"{what[:1].upper()}{what[1:]} is {by} ({p_words(result.p_value)})."
     return (
@@ -119,106 +117,81 @@ def _difference_table(result: Audit, most: int = 30) -> Table:
     differences = list(result.differences)
     if len(differences) > most:
         differences = sorted(differences, key=lambda d: -abs(d.difference))[:most]
-    many_labels = len({difference.label for difference in differences}) > 1
-    measure, are_classes = Measure(result.scale, result.unit), result.scale == "classes"
-
-    def signed(difference: float) -> str:
-        return signed_share(difference) if are_classes else measure.signed(measure.shown(difference))
-
+    many_labels, measure = len({difference.label for difference in differences}) > 1, measure_of(result)
     ends = [abs(measure.shown(end)) for d in differences for end in (d.crude, d.difference_low, d.difference_high)]
-    reach = 1.1 * max([end for end in ends if end == end], default=1.0)
-    reach = (min(reach, 1.0) if are_classes else reach) or 1.0
-    end_of_axis = f"{100 * reach:.0f}" if are_classes else measure.text(reach)
+    reach = axis_end(max((end for end in ends if end == end), default=0.0))
 
     def size(d: Difference) -> Cell:
-        ends = map(measure.shown, (d.difference, d.difference_low, d.difference_high, d.crude))
-        return Cell(signed(d.difference), chart=Marks.on(0.5, *((end / reach + 1) / 2 for end in ends)))
+        places = map(measure.shown, (d.difference, d.difference_low, d.difference_high, d.crude))
+        return Cell(measure.change(d.difference), chart=Marks.on(0.5, *((place / reach + 1) / 2 for place in places)))
 
     heading = "points" if many_labels else f"points for {quoted(differences[0].label, 16)}"
-    heading = heading if are_classes else _heading(measure)
-
     columns = [
         text_column(f"vs. {marked(result.reference, 20)}", lambda d: marked(d.values[1], 30), may_shorten=True),
         *([text_column("label", lambda d: marked(d.label, 16), may_shorten=True)] if many_labels else []),
         number_column(
-            heading,
+            heading if measure.are_classes else measure.name or "difference",
             size,
-            axis=(f"−{end_of_axis}", "0", f"+{end_of_axis}"),
+            axis=(f"−{three_digits(reach)}", "0", f"+{three_digits(reach)}"),
         ),
         number_column(
             f"{100 * result.confidence:g}% CI",
-            lambda d: f"{signed(d.difference_low)} to {signed(d.difference_high)}",
+            lambda d: measure.changes(d.difference_low, d.difference_high),
             drop_order=2,
         ),
         number_column("p adj." if len(differences) > 1 else "p", lambda d: p_value(d.p_adjusted), drop_order=1),
         number_column(
             "odds ratio", lambda d: f"{d.odds_ratio:.2f}" if math.isfinite(d.odds_ratio) else "-", drop_order=4
         ),
-        number_column("crude", lambda d: signed(d.crude), drop_order=5),
+        number_column("crude", lambda d: measure.change(d.crude), drop_order=5),
         number_column("pairs", lambda d: f"{d.pairs:,}", drop_order=3),
     ]
-    if not are_classes:
+    if not measure.are_classes:
         del columns[-3]  # odds ratios are of shares
     return tabulate(differences, columns, note=count_left_out(len(result.differences) - len(differences)))
 
 
 def _explain(result: Audit) -> Iterator[str]:
     """What the numbers mean, and further results."""
-    measure, are_classes = Measure(result.scale, result.unit), result.scale == "classes"
-    test = "exact Cochran-Mantel-Haenszel test" if are_classes else "Welch's t-test within contexts"
-    test = test if result.n_groups is None else "score test of groups"
-    n, label = len(result.differences), quoted(result.label)
-    adjusted = f", adjusted for {n:,} comparisons (Holm). {NOT_ADJUSTED}" if n > 1 else "."
+    measure, n, label = measure_of(result), len(result.differences), quoted(result.label)
+    test, index, noise = "exact Cochran-Mantel-Haenszel test", result.index, result.noise_rate
     what = "points: adjusted difference (Mantel-Haenszel) in the share of the label"
-    if not are_classes:
-        ratio = ", as a ratio less 1," if measure.kind == "log" else ""
-        what = f"{_heading(measure)}: adjusted difference in the {measure.mean} of {label}{ratio}"
-    yield (f"{what} from the reference; crude: the same over all rows. p: {test}{adjusted} {assumed(result.n_groups)}")
+    differs, square = f"in {percent(index)} of", ""
+    repeats = f"in {percent(noise)} of"
+    if not measure.are_classes:
+        test, ratio = "Welch's t-test within contexts", ", as a ratio less 1," if measure.kind == "log" else ""
+        what = f"{measure.name or 'difference'}: adjusted difference in the {measure.mean} of {label}{ratio}"
+        differs, square = f"by {measure.amount_of(index)} in", " (root mean square)"
+        repeats = f"by {measure.amount_of(noise)} in"
+    test = test if result.n_groups is None else "score test of groups"
+    adjusted = f", adjusted for {n:,} comparisons (Holm). {NOT_ADJUSTED}" if n > 1 else "."
+    yield f"{what} from the reference; crude: the same over all rows. p: {test}{adjusted} {assumed(result.n_groups)}"
     yield (
         f"{counted(result.n_pairs, 'pair')} in {counted(result.n_contexts, 'context')}, of which the largest holds"
         f" {percent(result.largest_context)}."
     )
-    alike = f"pairs that agree on {quoted(result.feature)} as well (noise)."
-    if math.isnan(result.noise_rate):
-        noise = "; noise cannot be estimated, because no rows repeat."
-    elif are_classes:
-        noise = f", and in {percent(result.noise_rate)} of {alike}"
-    else:
-        noise = f", and by {_size(measure, result.noise_rate)} in {alike}"
-    differs = f"in {percent(result.index)} of the pairs"
-    if not are_classes:
-        differs = f"by {_size(measure, result.index)} in the pairs (root mean square)"
-    yield f"{label} differs {differs}{noise}"
+    known = f", and {repeats} pairs that agree on {quoted(result.feature)} as well (noise)."
+    unknown = "; noise cannot be estimated, because no rows repeat."
+    yield f"{label} differs {differs} the pairs{square}{unknown if math.isnan(noise) else known}"
     if result.finding == "too-few-pairs" and result.n_groups is None:
         yield (
             "No permutation of the labels within contexts would have made a difference significant (p below"
             f" {result.level:.2g})."
         )
     for name, (everybody, compared) in result.base_rates.items():
-        if are_classes:
+        if measure.are_classes:
             yield (
                 f"{quoted(name)} occurs in {percent(compared)} of the compared rows and in {percent(everybody)} of all."
             )
         else:
             of_both = (three_digits(math.exp(x) if measure.kind == "log" else x, 5) for x in (compared, everybody))
-            mean = "geometric mean" if measure.kind == "log" else measure.mean
-            yield f"The {mean} of {quoted(name)} is {' in the compared rows and '.join(of_both)} in all."
+            yield f"The {measure.average} of {quoted(name)} is {' in the compared rows and '.join(of_both)} in all."
     if n == 1:
         yield from _explain_difference(result, result.differences[0])
     if result.n_comparisons > n:
         yield (f"Of {result.n_comparisons:,} comparisons, only those of the most frequent values and labels were made.")
-    if not are_classes and len(result.examples):
+    if not measure.are_classes and len(result.examples):
         yield _say_examples(result.examples)
-
-
-def _heading(measure: Measure) -> str:
-    """Heading of differences of numbers: their unit, if it is known."""
-    return "difference" if measure.name == "size" else measure.name
-
-
-def _size(measure: Measure, effect: float) -> str:
-    """A root mean square difference with its unit."""
-    return f"{measure.text(measure.size(effect))}{measure.words}"
 
 
 def _explain_difference(result: Audit, only: Difference) -> Iterator[str]:
@@ -228,19 +201,15 @@ def _explain_difference(result: Audit, only: Difference) -> Iterator[str]:
     if result.n_groups is None:
         same = "contexts too small" if only.p_homogeneity != only.p_homogeneity else p_words(only.p_homogeneity)
         yield f"Test of equality in all contexts: {same}."
-    if result.scale == "classes":
-        yield (
-            f"Mean over pairs: {100 * abs(only.pair_difference):.1f} points"
-            f" {'more' if only.pair_difference >= 0 else 'less'} often ({counted(only.gained, 'pair')} gained"
-            f" {quoted(only.label)}, {only.lost:,} lost it)."
-        )
+    measure = measure_of(result)
+    size = measure.shown(only.pair_difference)
+    pairs, by = counted(only.gained, "pair"), f"Mean over pairs: {measure.amount(size)}"
+    if measure.are_classes:
+        more = f"more often ({pairs}" if size >= 0 else f"less often ({pairs}"
+        yield f"{by} {more} gained {quoted(only.label)}, {only.lost:,} lost it)."
     else:
-        measure = Measure(result.scale, result.unit)
-        size = measure.shown(only.pair_difference)
-        yield (
-            f"Mean over pairs: {measure.text(abs(size))}{measure.words} {'higher' if size >= 0 else 'lower'}"
-            f" ({quoted(result.label)} is higher in {counted(only.gained, 'pair')}, lower in {only.lost:,})."
-        )
+        more = "higher" if size >= 0 else "lower"
+        yield f"{by} {more} ({quoted(result.label)} is higher in {pairs}, lower in {only.lost:,})."
     if only.difference * only.pair_difference < 0:
         yield (
             "The adjusted difference and the mean over pairs differ in sign, because the mean gives large contexts more"
@@ -269,9 +238,9 @@ def view_evidence(result: Evidence) -> View:
             " pairs represents that many pairs with the same values."
         )
     else:
-        measure = Measure(result.scale, result.unit)
-        half = f"half of them {f'by {_difference(measure, result.median)} or less' if result.median else 'not at all'}"
-        by = f"by {_size(measure, result.index)} (root mean square; {half})"
+        measure = measure_of(result)
+        half = f"half of them {f'by {_median(result)} or less' if result.median else 'not at all'}"
+        by = f"by {measure.amount_of(result.index)} (root mean square; {half})"
         headline = f"{of_pairs} {differs} in {quoted(result.label)} {by}."
         order = _say_examples(result)
     return View(
@@ -282,16 +251,17 @@ def view_evidence(result: Evidence) -> View:
     )
 
 
-def _difference(measure: Measure, difference: float) -> str:
-    """A difference with its unit."""
-    return f"{measure.text(measure.shown(difference))}{measure.words}"
+def _median(result: Evidence) -> str:
+    """The median difference of labels that are numbers."""
+    measure = measure_of(result)
+    return measure.amount(measure.shown(result.median))
 
 
 def _say_examples(result: Evidence) -> str:
     """Which pairs are shown of labels that are numbers."""
     return (
         "Pairs shown: one half with the largest differences, the other half near the median difference"
-        f" ({_difference(Measure(result.scale, result.unit), result.median)})."
+        f" ({_median(result)})."
     )
 
 
@@ -305,11 +275,11 @@ def pair_blocks(result: Evidence) -> tuple[Table, ...]:
     blocks: dict[tuple[tuple[str, Any], ...], list[ExampleRows]] = {}
     for pair in result.pairs:
         blocks.setdefault(pair.context, []).append(pair)
-    measure = Measure(result.scale, result.unit)
+    measure = measure_of(result)
 
     def label_change(pair: ExampleRows) -> str:
-        by = measure.between(pair.labels) if measure.kind in ("number", "log") else ""
-        return f"{_change(result.label, pair.labels, measure)}{f' ({by}{measure.words})' if by else ''}"
+        by = measure.move(pair.labels) if measure.kind in ("number", "log") else math.nan
+        return f"{_change(result.label, pair.labels, measure)}{f' ({measure.signed(by)}{measure.words})' * (by == by)}"
 
     columns = [
         text_column("", lambda pair: Cell(_change(result.feature, pair.values), "strong"), may_wrap=True),
@@ -351,12 +321,12 @@ def _tone(pair: ExampleRows | Transition) -> Tone:
     return "good" if pair.changed else "plain"
 
 
-def _change(name: str, two: tuple[Any, ...], measure: Measure = CLASSES) -> str:
+def _change(name: str, two: tuple[Any, ...], measure: Measure = CLASSES, digits: int = 6) -> str:
     """Two values with an arrow if they differ, or an equals sign.
 
     Long values are cut so that different ones differ: at the end, in the middle, or as Python literals.
     """
-    a, b = map(measure.label, two)
+    a, b = (measure.label(value, digits) for value in two)
     if two[0] != two[1] and a == b:
         a, b = (shorten(shown(value), 24, "...") for value in two)
     if two[0] != two[1] and a == b:
@@ -370,17 +340,16 @@ def view_transitions(result: Transitions, most: int = 30) -> View:
         return View(no_partner(result.feature, result.given, result.same_as))
     sizes = sorted((transition.pairs for transition in result.counts), reverse=True)
     largest = [t for t in result.counts if t.pairs >= sizes[:most][-1]][:most]
-    measure = Measure(result.scale, result.unit)
-    transitions = counted(len(sizes), "transition")
-    what = f"{transitions} of {quoted(result.feature)} and {quoted(result.label)}"
-    if result.scale != "classes":
-        of = "geometric mean" if measure.kind == "log" else measure.mean
-        what = f"{transitions} of {quoted(result.feature)}, with the {of} of {quoted(result.label)} on either side,"
+    measure = measure_of(result)
+    what = f"and {quoted(result.label)}"
+    if not measure.are_classes:
+        what = f"with the {measure.average} of {quoted(result.label)} on either side,"
     table = transition_table(
         result.feature, result.label, largest, n_pairs=result.n_pairs, n_all=len(sizes), measure=measure
     )
     return View(
-        f"{what} in {counted(result.n_pairs, 'pair')}.",
+        f"{counted(len(sizes), 'transition')} of {quoted(result.feature)}{'' if measure.are_classes else ','} {what} in"
+        f" {counted(result.n_pairs, 'pair')}.",
         lines=(f"Pairs of {agreeing_on(result.given)}.",),
         tables=(table,),
     )
@@ -396,18 +365,20 @@ def transition_table(
     measure: Measure = CLASSES,
 ) -> Table:
     """How values and labels change, and in how many pairs; of ``n_all`` transitions those given."""
-
-    def labels(transition: Transition) -> tuple[Any, ...]:
-        means = transition.labels
-        return means if measure.kind == "classes" else tuple(three_digits(mean, 5) for mean in means)
-
     columns = [
         text_column(shown(feature, LONG_NAME), lambda t: Cell(_change("", t.values), _tone(t)), may_wrap=True),
-        text_column(shown(label, LONG_NAME), lambda t: Cell(_change("", labels(t)), _tone(t)), may_wrap=True),
+        text_column(
+            shown(label, LONG_NAME), lambda t: Cell(_change("", t.labels, measure, 5), _tone(t)), may_wrap=True
+        ),
         number_column("pairs", lambda t: Cell(number(t.pairs), _tone(t))),
         number_column("share", lambda t: Cell(percent(t.pairs / n_pairs), _tone(t))),
     ]
-    if measure.kind != "classes":
-        columns.insert(2, number_column(_heading(measure), lambda t: Cell(measure.between(t.labels), _tone(t))))
+    if not measure.are_classes:
+        columns.insert(
+            2,
+            number_column(
+                measure.name or "difference", lambda t: Cell(measure.signed(measure.move(t.labels)), _tone(t))
+            ),
+        )
     n = len(transitions)
     return tabulate(transitions, columns, note=f"The {n} largest of {n_all:,} transitions." if n < n_all else "")

@@ -16,8 +16,8 @@ from analogical.show.relevance import (
     agreeing_on,
     describe_context,
     held_fixed,
-    interaction_sizes,
     measure_of,
+    sizes_of,
     status_cell,
 )
 from analogical.show.views import Cell, Column, Table, View, number_column, tabulate, text_column
@@ -42,8 +42,6 @@ MAX_VALUES = 6
 """Maximum number of values of a feature in a table of shares."""
 MAX_VALUE_LENGTH = 20
 """Values are cut to this length."""
-MEANS = {"log": "mean logarithm", "ranks": "mean rank", "ordered": "mean place"}
-"""What is compared of a label that is a number, by scale; otherwise its mean."""
 
 
 def view_interactions(result: Interactions, *, top: int = 20) -> View:
@@ -79,15 +77,15 @@ def view_interactions(result: Interactions, *, top: int = 20) -> View:
 def _columns(result: Interactions) -> list[Column]:
     """How much the effect of one feature depends on the other; the index if no rows repeat."""
     measure = measure_of(result.settings)
-    largest = max((size for k in range(len(result)) if (size := interaction_sizes(result, k).size) > 0), default=1.0)
+    largest = max((size for k in range(len(result)) if (size := sizes_of(result, k).size) > 0), default=1.0)
 
     def interval(k: int) -> Cell:
-        size, low, high = interaction_sizes(result, k)
-        return Cell(measure.interval(low, high), bar=size / (200 if measure.kind == "classes" else largest))
+        size, low, high = sizes_of(result, k)
+        return Cell(measure.interval(low, high), bar=size / (200 if measure.are_classes else largest))
 
     if any(result.effect_squares) or measure.kind != "classes":
         sizes = [
-            number_column(measure.name, lambda k: measure.text(interaction_sizes(result, k).size)),
+            number_column(measure.name or "size", lambda k: measure.text(sizes_of(result, k).size)),
             number_column(f"{100 * result.settings.confidence:g}% CI", interval, drop_order=2),
             number_column("p adj.", lambda k: p_value(float(result.p_adjusted[k])), drop_order=1),
         ]
@@ -109,29 +107,29 @@ def _explain(result: Interactions) -> list[str]:
     """What the numbers mean, and their limits."""
     if not any(result.squares):
         return []
-    index = "index: share of broken squares; random labels break .625 of the squares with two equal classes"
-    here, kind = p_value(result.noise_index), result.settings.scale
-    index += "." if here == ".625" else f", and {here} with these class shares."
-    if kind != "classes":
-        index = ""
-    if not any(result.effect_squares):
-        no_noise = "No rows repeat, so noise cannot be estimated: give fewer features, such as given=[] (--given none)."
-        return [f"{index} {no_noise}".lstrip()]
+    measure, index = measure_of(result.settings), []
     size = (
         "points: by how much the effect of one feature differs with the other: 200 for an exclusive or, 100 for a"
         " logical and, 0 where label shares are additive (in shares, not in odds)."
     )
-    if kind != "classes":
-        unit = ", as a ratio less 1" if kind == "log" else ", in its unit" if kind == "number" else ""
+    if measure.are_classes:
+        here = p_value(result.noise_index)
+        end = "." if here == ".625" else f", and {here} with these class shares."
+        index = [f"index: share of broken squares; random labels break .625 of the squares with two equal classes{end}"]
+    else:
+        unit = {"log": ", as a ratio less 1", "number": ", in its unit"}.get(measure.kind, "")
         size = (
-            f"{measure_of(result.settings).name}: by how much the difference in the {MEANS.get(kind, 'mean')} of"
-            f" {quoted(result.label)} between two values of one feature differs with the other (root mean square over"
-            f" the squares{unit}); 0 where the two effects add up."
+            f"{measure.name or 'size'}: by how much the difference in the {measure.mean} of {quoted(result.label)}"
+            " between two values of one feature differs with the other (root mean square over the squares"
+            f"{unit}); 0 where the two effects add up."
         )
+    if not any(result.effect_squares):
+        no_noise = "No rows repeat, so noise cannot be estimated: give fewer features, such as given=[] (--given none)."
+        return [" ".join([*index, no_noise])]
     sentences = [
         f"{size} A square is four rows that agree on the given features and have two values of each of the two in all"
         " four combinations.",
-        *filter(None, [index]),
+        *index,
         f"p is adjusted for {counted(result.n_possible, 'pair')}. {NOT_ADJUSTED}",
     ]
     if any(result.status[k] == "effect" and result.effect_low[k] <= 0 for k in range(len(result))):
@@ -215,8 +213,7 @@ def share_grid(pair: Interaction, *, label: Any = None, most: int = MAX_VALUES) 
     ]
     if pair.means is not None:
         label = None
-        kind, unit = pair.settings.scale, pair.settings.unit
-        mean = "geometric mean" if kind == "log" else MEANS.get(kind, "mean")
+        unit, mean = pair.settings.unit, measure_of(pair.settings).average
         what, cells = f"{mean} of {quoted(pair.label, MAX_VALUE_LENGTH)}{f' ({unit})' if unit else ''}", pair.means
     else:
         if label is None and len(pair.classes) == 2:
@@ -242,8 +239,8 @@ def share_grid(pair: Interaction, *, label: Any = None, most: int = MAX_VALUES) 
 def view_interaction(pair: Interaction) -> View:
     """Label shares or means by the values of both features, and the rows of some squares."""
     names, n_squares, n_broken = f"{quoted(pair.first)} and {quoted(pair.second)}", pair["squares"], pair["broken"]
-    measure, lines = measure_of(pair.settings), [f"Squares of {agreeing_on(pair['given'])}."]
-    differs = f"differs by {measure.text(measure.size(4 * (pair['effect'] or 0.0)))}{measure.words} with the other."
+    lines = [f"Squares of {agreeing_on(pair['given'])}."]
+    differs = f"differs by {measure_of(pair.settings).amount_of(4 * (pair['effect'] or 0.0))} with the other."
     if not n_squares:
         copied = "" if pair["same_as"] is None else f": one of them is a copy of {quoted(pair['same_as'])}"
         headline = f"No four rows form a square of {names}{copied}."

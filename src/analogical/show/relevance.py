@@ -2,19 +2,19 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar
 
 import numpy as np
 
 from analogical._types import Floats
-from analogical.questions.relevance import Direction, Relevance, Settings, Status
+from analogical.questions.evidence import OfOneFeature
+from analogical.questions.relevance import Direction, Relevance, Settings, Slope, Status
 from analogical.show.notes import leaks_of
 from analogical.show.views import Cell, Column, Marks, Tone, View, number_column, tabulate, text_column
 from analogical.show.words import (
     LONG_NAME,
     Measure,
     counted,
-    in_points,
     list_first,
     marked,
     number,
@@ -32,6 +32,7 @@ from analogical.show.words import (
 if TYPE_CHECKING:
     from analogical.questions.interactions import Interactions
 
+Clear = TypeVar("Clear", Direction, Slope)
 FEW_NAMES = 8
 """Names that a sentence lists."""
 
@@ -71,9 +72,9 @@ def view_relevance(
     measure = measure_of(result.settings)
 
     def share(mean: float) -> str:  # of numbers the root, because squares of prices cannot be read
-        return three_decimals(mean) if measure.kind == "classes" else measure.text(measure.size(mean))
+        return three_decimals(mean) if measure.are_classes else measure.text(measure.size(mean))
 
-    root = "" if measure.kind == "classes" else "root of "
+    root = "" if measure.are_classes else "root of "
     numbers = [
         name,
         number_column(f"{root}index", lambda i: share(result.index[i]), drop_order=2),
@@ -103,7 +104,7 @@ def _effect_columns(result: Relevance, alone: Floats | None) -> list[Column]:
     measure = measure_of(result.settings)
     ends = [measure.size(x) for x in (*result.effect, *result.effect_high, *others) if x == x]
     largest = max((measure.size(effect) for effect in result.effect if effect == effect), default=0.0)
-    are_classes = measure.kind == "classes"
+    are_classes = measure.are_classes
     axis = axis_end(min(max(ends, default=0.0), 100.0 if are_classes else 3 * largest or 1.0))
     scale = max(20.0, largest) if are_classes else largest or 1.0  # of a full bar
     is_binary = are_classes and len(result.classes) == 2
@@ -121,21 +122,23 @@ def _effect_columns(result: Relevance, alone: Floats | None) -> list[Column]:
         found, copied = result.direction[i], result.same_as[i]
         if copied is not None:
             return Cell(f"same as {shorten(shown(copied), longest)}", "muted")
-        if found is None or not has_direction(result, i):
+        if not has_direction(found):
             return Cell("mixed" if _is_mixed(result, i) else "-", "muted")
         slope = None if are_classes else result.slope[i]
-        if slope is not None and (slope.low > 0 or slope.high < 0):
-            return Cell(f"per {slope.step:,g} {measure.signed(measure.shown(slope.difference))}")
+        if has_direction(slope):
+            return Cell(f"per {slope.step:,g} {measure.change(slope.difference)}")
         label = "" if is_binary or found.label is None else f": {shorten(quoted(found.label), longest)}"
         if label and has_ranges:
             label = f": {shorten_end(marked(found.label), longest)}"
         is_range = bool(result.feature_columns[i].edges)  # keep its lower end
         value = shorten_end(marked(found.value), longest + 2) if is_range else shorten(marked(found.value), longest)
-        return Cell(f"{value}{label} {measure.signed(measure.shown(found.difference))}")
+        return Cell(f"{value}{label} {measure.change(found.difference)}")
 
     heading = f"share of {shorten(quoted(result.classes[1]), 10)}" if is_binary else "value: label"
     columns = [
-        number_column(measure.name, size, axis=("0", three_digits(axis / 2), f"{three_digits(axis)}{measure.words}")),
+        number_column(
+            measure.name or "size", size, axis=("0", three_digits(axis / 2), f"{three_digits(axis)}{measure.words}")
+        ),
         number_column(f"{100 * result.settings.confidence:g}% CI", interval, drop_order=2),
         text_column(heading if are_classes else "difference", direction, drop_order=1),
         number_column("p adj.", lambda i: p_value(result.p_adjusted[i]), drop_order=3),
@@ -210,7 +213,8 @@ def _say_caution(result: Relevance) -> str:
 
 
 def _is_mixed(result: Relevance, i: int) -> bool:
-    return result.status[i] == "effect" and result.direction[i] is not None and not has_direction(result, i)
+    found = result.direction[i]
+    return result.status[i] == "effect" and found is not None and not has_direction(found)
 
 
 # ---------------------------------------------------------------- explanations
@@ -221,7 +225,7 @@ def _explain(result: Relevance) -> Iterator[str]:
     directions = [
         f"{shown(result.names[i], LONG_NAME)}: {describe_direction(found, measure_of(result.settings))}."
         for i in result.order().tolist()
-        if (found := result.direction[i]) is not None and result.status[i] == "effect" and has_direction(result, i)
+        if has_direction(found := result.direction[i]) and result.status[i] == "effect"
     ]
     yield from directions[:FEW_NAMES]
     if (n_more := len(directions) - FEW_NAMES) > 0:
@@ -235,7 +239,11 @@ def _explain(result: Relevance) -> Iterator[str]:
         )
     elif result.settings.given == "auto" and searched is not None and searched != result.n_rows:
         yield f"The deciding set was chosen on {searched:,} of the rows; all numbers come from all rows."
-    yield SIZES.get(result.settings.scale, SIZES["number"]).format(label=quoted(result.label))
+    measure, size = measure_of(result.settings), SIZE_OF_SHARES
+    if not measure.are_classes:
+        mean = f"{measure.name or 'size'}: root mean square difference of the {measure.mean} of {quoted(result.label)}"
+        size = f"{mean} between two values of the feature{SIZE_OF_NUMBERS[measure.kind]}"
+    yield size
     yield (
         f"{assumed(result.settings.n_groups)} p is adjusted for {counted(len(result.names), 'feature')}"
         f" (Holm). {NOT_ADJUSTED}"
@@ -313,37 +321,29 @@ NOT_ADJUSTED = "Intervals are not adjusted: one may exclude 0 beside a p that is
 ROW_NAMES = "Rows have the names of the dataframe, or numbers from 0."
 
 
-SIZES = {
-    "classes": (
-        "points: root mean square difference in label shares between two values of the feature, in percentage points,"
-        " over the compared pairs; with more than two classes, root of half the squared difference summed over"
-        " classes. Its square, the effect, is the index (share of pairs whose labels differ) minus the noise (the same"
-        " share for rows with equal values)."
-    ),
+SIZE_OF_SHARES = (
+    "points: root mean square difference in label shares between two values of the feature, in percentage points,"
+    " over the compared pairs; with more than two classes, root of half the squared difference summed over"
+    " classes. Its square, the effect, is the index (share of pairs whose labels differ) minus the noise (the same"
+    " share for rows with equal values)."
+)
+"""What the size of an effect is."""
+SIZE_OF_NUMBERS = {
     "number": (
-        "size: root mean square difference of the mean of {label} between two values of the feature, in its unit, over"
-        " the compared pairs. Its square, the effect, is the index (mean squared difference of the labels of a pair)"
-        " minus the noise (the same for rows with equal values)."
+        ", in its unit, over the compared pairs. Its square, the effect, is the index (mean squared difference of the"
+        " labels of a pair) minus the noise (the same for rows with equal values)."
     ),
-    "log": (
-        "per cent: root mean square difference of the mean logarithm of {label} between two values of the feature, as a"
-        " ratio less 1."
-    ),
-    "ranks": (
-        "ranks: root mean square difference of the mean rank of {label} between two values of the feature; a rank is"
-        " the share of all rows below, in per cent."
-    ),
-    "ordered": (
-        "steps: root mean square difference of the mean place of {label} between two values of the feature;"
-        " neighbouring classes are one step apart."
-    ),
+    "log": ", as a ratio less 1.",
+    "ranks": "; a rank is the share of all rows below, in per cent.",
+    "ordered": "; neighbouring classes are one step apart.",
 }
-"""What the size of an effect is, for each scale of labels."""
+"""How the same sentence ends for labels that are numbers."""
 
 
-def measure_of(settings: Settings) -> Measure:
-    """How the sizes of a result are shown."""
-    return Measure(settings.scale, settings.unit)
+def measure_of(one: Settings | OfOneFeature) -> Measure:
+    """How the sizes of a result are shown; audits have differences of shares, not points."""
+    is_share = isinstance(one, OfOneFeature) and one.scale == "classes"
+    return Measure("shares" if is_share else one.scale, one.unit)
 
 
 def axis_end(largest: float) -> float:
@@ -354,8 +354,7 @@ def axis_end(largest: float) -> float:
 
 def small_size(settings: Settings) -> str:
     """The size up to which a feature may have none, in words."""
-    measure = measure_of(settings)
-    return f"{measure.text(measure.size(settings.negligible))}{measure.words}"
+    return measure_of(settings).amount_of(settings.negligible)
 
 
 def status_cell(status: Status) -> Cell:
@@ -407,30 +406,26 @@ class Sizes(NamedTuple):
     high: float
 
 
-def sizes_of(result: Relevance, i: int) -> Sizes:
-    """The size of the effect of a feature in points, or in the unit of the label, with its interval."""
+def sizes_of(result: "Relevance | Interactions", i: int) -> Sizes:
+    """The size of the effect of a feature in points, or in the unit of the label, with its interval.
+
+    Of a pair it is by how much the effect of one differs with the other: 200 points for an exclusive or.
+    """
+    measure, times = measure_of(result.settings), 1 if isinstance(result, Relevance) else 4
     effects = result.effect[i], result.effect_low[i], result.effect_high[i]
-    return Sizes(*map(measure_of(result.settings).size, effects))
+    return Sizes(*(measure.size(times * effect) for effect in effects))
 
 
-def interaction_sizes(result: "Interactions", k: int) -> Sizes:
-    """By how much the effect of one feature of a pair differs with the other: 200 points for an exclusive or."""
-    effects = result.effect[k], result.effect_low[k], result.effect_high[k]
-    return Sizes(*(measure_of(result.settings).size(4 * effect) for effect in effects))
-
-
-def has_direction(result: Relevance, i: int) -> bool:
-    """Whether the effect of a feature has a direction: its interval excludes 0."""
-    found = result.direction[i]
+def has_direction(found: Clear | None) -> TypeGuard[Clear]:
+    """Whether a difference has a direction: its interval excludes 0."""
     return found is not None and (found.low > 0 or found.high < 0)
 
 
 def describe_direction(found: Direction, measure: Measure) -> str:
     """How the label differs between two values, with its interval."""
-    size, low, high = map(measure.shown, (found.difference, found.low, found.high))
-    interval = f"({measure.signed(low)} to {measure.signed(high)})"
-    than = f"with {marked(found.value, 40)} than with {marked(found.against, 40)}"
-    if found.label is None:
-        return f"{measure.text(abs(size))}{measure.words} {'higher' if size >= 0 else 'lower'} {than} {interval}"
-    much = f"{in_points(abs(size))} points {'more' if size >= 0 else 'less'} frequent"
-    return f"{quoted(found.label, 40)} is {much} {than} {interval}"
+    is_more, than = measure.shown(found.difference) >= 0, f"with {marked(found.value, 40)} than with"
+    what, more = "", "higher" if is_more else "lower"
+    if found.label is not None:
+        what, more = f"{quoted(found.label, 40)} is ", f"{'more' if is_more else 'less'} frequent"
+    much = measure.amount(measure.shown(found.difference))
+    return f"{what}{much} {more} {than} {marked(found.against, 40)} ({measure.changes(found.low, found.high)})"

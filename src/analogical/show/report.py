@@ -57,17 +57,7 @@ from analogical.show.words import (
 MARK = "analogical report"
 """Name of the generator in the head of every page, by which our own files are recognised."""
 MAX_RANKED = 300
-"""Maximum number of features in a table: a page on 600 columns stays below 1 MB."""
-MEANS = {"number": "Mean", "log": "Geometric mean", "ranks": "Mean rank"}
-"""What the mean score of some rows is."""
-MEASURED = {
-    "classes": "in label shares, in percentage points",
-    "number": "in the mean of the label, in its unit",
-    "log": "in the geometric mean of the label, in per cent",
-    "ranks": "in the mean rank of the label (share of all rows below, in per cent)",
-    "ordered": "in the mean place of the label, in steps from one class to the next",
-}
-"""What the page shows of an effect."""
+"""Maximum number of features in the table of effects: a page on 600 columns stays below 1 MB."""
 
 
 # ---------------------------------------------------------------- the answer
@@ -99,7 +89,7 @@ def _verdict(report: Report) -> str:
     i = ranked.names.index(names[0])
     found = ranked.direction[i]
     direction = ""
-    if found is not None and has_direction(ranked, i):
+    if has_direction(found):
         direction = f": {_say_direction(ranked, found)}"
     return f"{say_effects(ranked)} The largest is that of {shown(names[0])}{direction}."
 
@@ -144,19 +134,16 @@ def _different_alone(report: Report) -> Iterable[str]:
     ranked = report.relevance
     level, measure = 1 - ranked.settings.confidence, measure_of(ranked.settings)
 
-    def size(effect: float) -> str:
-        return f"{measure.text(measure.size(effect))}{measure.words}"
-
     for i in ranked.order().tolist():
         name, status, is_alone = ranked.names[i], ranked.status[i], bool(report.alone_p[i] <= level)
-        points, among = size(report.alone[i]), f"among {agreeing_on(ranked.given[i])}"
+        points, among = measure.amount_of(report.alone[i]), f"among {agreeing_on(ranked.given[i])}"
         pairs = [(s.first, s.second) for s in report.together if name in (s.first, s.second)]
         if status == "effect" and not is_alone:
             partners = [first if second == name else second for first, second in pairs]
             why = (
                 f": its effect depends on {list_all(partners)}."
                 if partners
-                else f"; {among}, the effect is {size(ranked.effect[i])}."
+                else f"; {among}, the effect is {measure.amount_of(ranked.effect[i])}."
             )
             yield f"{shown(name, LONG_NAME)}: Not significant alone ({points}){why}"
         elif is_alone and ranked.given[i] and status in ("none", "unclear"):
@@ -185,13 +172,14 @@ def page_of(report: Report) -> dict[str, Any]:
         *_listed("", explain_statuses(ranked)),
         *_listed("Different alone: what a univariate filter would show", _different_alone(report), 8),
     )
-    are_classes = settings.scale == "classes"
+    measure, are_classes = measure_of(settings), settings.scale == "classes"
     return {
         "classes": _classes(report),
         "facts": _facts(report),
-        "mean": None if report.spread is None else MEANS[settings.scale].lower(),
+        "mean": None if report.spread is None else measure.average,
         "folded": "Values, transitions and rows" if are_classes else "Values and rows",
-        "measured": MEASURED[settings.scale],
+        "measured": "label shares" if are_classes else f"the {measure.average} of the label",
+        "unit": "percentage points" if are_classes else measure.name or "its unit",
         "verdict": _verdict(report),
         "reasons": [*_reasons(report), *warnings_of(ranked.notes)],
         "assumed": assumed(settings.n_groups),
@@ -206,7 +194,7 @@ def page_of(report: Report) -> dict[str, Any]:
             "audit": [replace(view_audit(a), title=shown(a.feature, LONG_NAME), examples=()) for a in report.audits],
             "unclear": [View(tables=unclear)] if unclear else [],
             "data": [View("" if done else "Nothing: every column was used as it is.", tables=_listed("", done))],
-            "paper": [View(details=view_relevance(ranked, top=MAX_RANKED, paper=True).tables)] if are_classes else [],
+            "paper": [View(details=view_relevance(ranked, paper=True).tables)] if are_classes else [],
         },
     }
 
@@ -282,15 +270,11 @@ def _panel(report: Report, panel: Panel) -> View:
         line = f"It carries the same information as {shown(copied, LONG_NAME)}; no test can distinguish the two."
     elif direction is None:
         line = "It has one value only." if ranked.status[i] == "constant" else "No two rows can be compared."
-    elif ranked.status[i] == "effect" and not has_direction(ranked, i):
+    elif ranked.status[i] == "effect" and not has_direction(direction):
         line = f"{among} it has an effect, but {MIXED}."
     else:
         measure = measure_of(ranked.settings)
-        crude = (
-            f" Crude difference: {measure.signed(measure.shown(panel.crude))}{measure.words}."
-            if ranked.given[i]
-            else ""
-        )
+        crude = f" Crude difference: {measure.change(panel.crude)}{measure.words}." if ranked.given[i] else ""
         line = f"{among} {_say_direction(ranked, direction)}.{crude}"
     n, share = panel.n_compared, percent(panel.n_compared / ranked.n_rows)
     n_left = panel.n_values - len(panel.values)
@@ -342,7 +326,8 @@ def _spread_columns(report: Report, spreads: Sequence[Spread]) -> list[Column]:
 
     All panels have the axis of the scores, from the lowest to the highest tenth of the rows of any value.
     """
-    kind = report.relevance.settings.scale
+    measure = measure_of(report.relevance.settings)
+    kind = measure.kind
     every = [*filter(None, [report.spread]), *(spread for panel in report.panels for spread in panel.spreads)]
     (low, first), (high, last) = (
         pick(((one.scores[end], one.quantiles[end]) for one in every), key=itemgetter(0))
@@ -350,7 +335,7 @@ def _spread_columns(report: Report, spreads: Sequence[Spread]) -> list[Column]:
     )
 
     def text(label: Any) -> str:
-        return three_digits(float(label)) if isinstance(label, int | float) else marked(label, 20)
+        return measure.label(float(label) if isinstance(label, int | float) else label, 3)
 
     def place(score: float) -> float:
         return (score - low) / (high - low) if high > low else 0.5
@@ -365,7 +350,10 @@ def _spread_columns(report: Report, spreads: Sequence[Spread]) -> list[Column]:
         return f"{text(spreads[k].quantiles[1])} to {text(spreads[k].quantiles[3])}"
 
     ends = (low, high) if kind == "number" and isinstance(first, int | float) else (first, last)  # far ones are bounded
-    return [number_column(MEANS[kind], mean, axis=tuple(map(text, ends))), number_column("Middle half", half)]
+    return [
+        number_column(measure.average.capitalize(), mean, axis=tuple(map(text, ends))),
+        number_column("Middle half", half),
+    ]
 
 
 # ---------------------------------------------------------------- as HTML

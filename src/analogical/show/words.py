@@ -161,84 +161,107 @@ def percent(share: float) -> str:
     return ">99.9 %" if 0.9995 <= share < 1 else f"{100 * share:.1f} %".replace("-0.0", "0.0")
 
 
-def signed_share(difference: float) -> str:
-    """A difference of shares in points with its sign, one decimal: +1.8, -14.2."""
-    text = f"{100 * difference:+.1f}"
-    return "0.0" if text in ("+0.0", "-0.0") else text
-
-
-def points_of(effect: float | None) -> float:
-    """An effect as a difference of label shares in points: 100 times its root; NaN if unknown."""
-    return math.nan if effect is None else 100 * math.sqrt(effect)
+UNITS = {"classes": "points", "shares": "points", "log": "per cent", "ranks": "ranks", "ordered": "steps"}
+"""What sizes are in, by the kind of measure; numbers have a unit of their own, if it is known."""
+MEANS = {"log": "mean logarithm", "ranks": "mean rank", "ordered": "mean place"}
+"""What differs between two values of a feature; of other numbers their mean."""
 
 
 class Measure(NamedTuple):
     """How sizes and differences of labels are shown: shares in points, numbers in their unit, logs in per cent."""
 
     kind: str = "classes"
-    """As in :class:`analogical.Settings`."""
+    """As in :class:`analogical.Settings`, or ``"shares"``: classes whose differences are not in points, but -1 to 1."""
     unit: str = ""
 
     @property
+    def are_classes(self) -> bool:
+        """Whether labels have no numbers."""
+        return self.kind in ("classes", "shares")
+
+    @property
     def name(self) -> str:
-        """Name of the size, as the heading of a column."""
-        return {"classes": "points", "log": "per cent", "ranks": "ranks", "ordered": "steps"}.get(
-            self.kind, self.unit or "size"
-        )
+        """The unit of sizes: points, days; empty if it is not known."""
+        return UNITS.get(self.kind, self.unit)
 
     @property
     def words(self) -> str:
-        """The unit after a number: points, days; empty if it is not known."""
-        return {"classes": " points", "log": " %", "ranks": " ranks", "ordered": " steps"}.get(
-            self.kind, f" {self.unit}" if self.unit else ""
-        )
-
-    def size(self, effect: float | None) -> float:
-        """An effect in this unit: its root; NaN if unknown."""
-        if effect is None:
-            return math.nan
-        return self.shown(math.sqrt(effect) * (100 if self.kind == "classes" else 1))
-
-    def shown(self, difference: float) -> float:
-        """A difference of scores as it is shown: of logarithms in per cent."""
-        return 100 * math.expm1(min(difference, 700.0)) if self.kind == "log" else difference
+        """The unit after a number."""
+        return " %" if self.kind == "log" else f" {self.name}" if self.name else ""
 
     @property
     def mean(self) -> str:
         """What differs between two values: the mean label, or that of its logarithms, ranks or places."""
-        return {"log": "mean logarithm", "ranks": "mean rank", "ordered": "mean place"}.get(self.kind, "mean")
+        return MEANS.get(self.kind, "mean")
 
-    def label(self, value: Any) -> str:
-        """A label, or a mean of labels: numbers with up to six digits, durations in their unit, days without hours."""
-        if isinstance(value, timedelta) and self.unit:
-            return three_digits(value / timedelta(**{self.unit: 1}), 6)
-        if isinstance(value, date) and self.unit:
-            return marked(value, 24).removesuffix(" 00:00:00")
-        if self.kind == "classes" or isinstance(value, bool) or not isinstance(value, int | float):
-            return marked(value, 24)
-        return three_digits(value, 6) if isinstance(value, float) else f"{value:,}"
+    @property
+    def average(self) -> str:
+        """What the mean of some rows is called."""
+        return "geometric mean" if self.kind == "log" else self.mean
 
-    def between(self, labels: Sequence[Any]) -> str:
-        """The second of two labels less the first one, with its sign; empty if they are no numbers."""
-        first, second = labels
-        if all(isinstance(label, date | timedelta) for label in labels) and self.unit:
-            return self.signed((second - first) / timedelta(**{self.unit: 1}))
-        if not all(isinstance(label, int | float) for label in labels):
-            return ""
-        return self.signed(100 * (second / first - 1) if self.kind == "log" else second - first)
+    def shown(self, difference: float) -> float:
+        """A difference in this unit: of logarithms in per cent."""
+        if self.kind == "log":
+            return 100 * math.expm1(min(difference, 700.0))
+        return 100 * difference if self.kind == "shares" else difference
+
+    def size(self, effect: float | None) -> float:
+        """An effect in this unit: its root; NaN if unknown."""
+        root = math.nan if effect is None else math.sqrt(effect)
+        return 100 * root if self.are_classes else self.shown(root)
 
     def text(self, size: float) -> str:
-        """A size in this unit; a dash if it is NaN."""
-        return three_digits(size) if self.kind in ("number", "ordered") else in_points(size)
+        """A size in this unit, points with one decimal below 10; a dash if it is NaN."""
+        if self.kind in ("number", "ordered") or size != size:
+            return three_digits(size)
+        text = f"{round(size, 1) + 0.0:.1f}"
+        if self.kind == "shares":
+            return text
+        return f"{size:,.0f}" if abs(size) >= 9.95 else text.removesuffix(".0")
+
+    def amount(self, size: float) -> str:
+        """A size with its unit, whatever its sign."""
+        return f"{self.text(abs(size))}{self.words}"
+
+    def amount_of(self, effect: float | None) -> str:
+        """The size of an effect with its unit."""
+        return self.amount(self.size(effect))
 
     def signed(self, size: float) -> str:
-        """A difference with its sign."""
+        """A size with its sign."""
         text = self.text(size)
-        return text if size < 0 or text in ("0", "-") else f"+{text}"
+        return text if size < 0 or text in ("0", "0.0", "-") else f"+{text}"
+
+    def change(self, difference: float) -> str:
+        """A difference in this unit, with its sign."""
+        return self.signed(self.shown(difference))
+
+    def changes(self, low: float, high: float) -> str:
+        """The interval of a difference, with signs."""
+        return f"{self.change(low)} to {self.change(high)}"
 
     def interval(self, low: float, high: float) -> str:
-        """An interval; a dash if it is NaN."""
+        """The interval of a size; a dash if it is NaN."""
         return "-" if low != low else f"{self.text(low)} to {self.text(high)}"
+
+    def label(self, value: Any, digits: int = 6) -> str:
+        """A label, or a mean of labels: numbers with so many digits, durations in their unit, days without hours."""
+        if isinstance(value, timedelta) and self.unit:
+            return three_digits(value / timedelta(**{self.unit: 1}), digits)
+        if isinstance(value, date) and self.unit:
+            return marked(value, 24).removesuffix(" 00:00:00")
+        if self.are_classes or isinstance(value, bool) or not isinstance(value, int | float):
+            return marked(value, 24)
+        return three_digits(value, digits) if isinstance(value, float) else f"{value:,}"
+
+    def move(self, labels: Sequence[Any]) -> float:
+        """The second of two labels less the first one, of logarithms in per cent; NaN if they are no numbers."""
+        first, second = labels
+        if all(isinstance(label, date | timedelta) for label in labels) and self.unit:
+            return float((second - first) / timedelta(**{self.unit: 1}))
+        if not all(isinstance(label, int | float) for label in labels):
+            return math.nan
+        return float(100 * (second / first - 1) if self.kind == "log" else second - first)
 
 
 def three_digits(number: float, digits: int = 3) -> str:
@@ -251,20 +274,6 @@ def three_digits(number: float, digits: int = 3) -> str:
     n_decimals = max(digits - 1 - math.floor(math.log10(abs(rounded))), 0)
     text = f"{rounded:,.{n_decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def in_points(size: float) -> str:
-    """Points, with one decimal below 10; a dash if they are NaN."""
-    if size != size:
-        return "-"
-    text = f"{size:,.0f}" if abs(size) >= 9.95 else f"{size:.1f}".removesuffix(".0")
-    return "0" if text == "-0" else text
-
-
-def signed(points: float) -> str:
-    """Points with their sign: +49, -3.1."""
-    text = in_points(points)
-    return text if points < 0 or text in ("0", "-") else f"+{text}"
 
 
 def counted(n: int, word: str, plural: str | None = None) -> str:
