@@ -118,7 +118,9 @@ def test_deviation_and_covariance_are_those_of_all_assignments(tiny):
     kinds = np.zeros((len(stack.contexts), values.max() + 1))
     for c, v in zip(context, values, strict=True):
         kinds[c, v] += 1
-    found = tests_module._covariance(stack.contexts.times, stack.contexts.n_rows, kinds, sums.squares)
+    of_value, parts = np.zeros((*kinds.shape, *sums.squares.shape[1:])), stack.contexts.value_parts
+    of_value[parts.owner, stack.contexts.values[stack.contexts.value_starts]] = sums.expected_squares
+    found = tests_module._covariance(stack.contexts.times, stack.contexts.n_rows, kinds, of_value, sums.squares)
     assert found == pytest.approx(np.cov(outcomes.T, bias=True), abs=1e-9)
 
 
@@ -455,7 +457,7 @@ def test_of_numbers_each_row_has_its_own_variance(seed):
     parts = stack.contexts.value_parts
     of_value[parts.owner, stack.contexts.values[stack.contexts.value_starts]] = sums.part_squares
     weights = stack.contexts.times, stack.contexts.n_rows
-    assert tests_module._own_covariance(*weights, kinds, of_value, sums.squares) == pytest.approx(covariance)
+    assert tests_module._covariance(*weights, kinds, of_value, sums.squares) == pytest.approx(covariance)
     totals = sums.squares[:, 0, 0], (sums.squares**2)[:, 0, 0]
     found = tests_module._own_moments(sums, stack.contexts.n_rows.astype(float), *totals)
     assert [part.sum() for part in found] == pytest.approx([mean, variance])

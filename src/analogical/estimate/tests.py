@@ -179,6 +179,14 @@ class _Sums:
         return cls(stack, squares, fourths, part, part_squares, part_fourths, are_numbers, excess)
 
     @cached_property
+    def expected_squares(self) -> Floats:
+        """``part_squares``, as expected if the variance of scores does not depend on the value."""
+        if self.are_numbers:
+            return self.part_squares
+        owner, sizes = self.stack.contexts.value_parts.owner, self.stack.contexts.value_parts.sizes
+        return (sizes / self.stack.contexts.n_rows[owner])[:, None, None] * self.squares[owner]
+
+    @cached_property
     def values(self) -> "_Values":
         """The values of all features."""
         contexts, owner = self.stack.contexts, self.stack.contexts.value_parts.owner
@@ -249,13 +257,10 @@ def _common_direction(sums: _Sums, scores: Scores) -> tuple[Floats, Floats]:
             table[owner[parts] - contexts.start, kinds] = rows[parts]
             table = table[:, :-1]
             squares = sums.squares[contexts][:, columns[:, None], columns]
+            of_value = np.zeros((*table.shape[:1], len(tested) + 1, *squares.shape[1:]))
+            of_value[owner[parts] - contexts.start, kinds] = sums.expected_squares[parts][:, columns[:, None], columns]
             weights = stack.contexts.times[contexts], stack.contexts.n_rows[contexts]
-            if sums.are_numbers:
-                of_value = np.zeros((*table.shape[:1], len(tested) + 1, *squares.shape[1:]))
-                of_value[owner[parts] - contexts.start, kinds] = sums.part_squares[parts][:, columns[:, None], columns]
-                covariance = _own_covariance(*weights, table, of_value[:, :-1], squares)
-            else:
-                covariance = _covariance(*weights, table, squares)
+            covariance = _covariance(*weights, table, of_value[:, :-1], squares)
             deviation = summed @ values.deviation[own][tested][:, columns].ravel()
             statistic, freedom = _quadratic_form(deviation, summed @ covariance @ summed.T)
             if freedom:
@@ -334,26 +339,12 @@ def _largest(sizes: Floats | Ints, limit: int) -> Positions:
     return kept if len(kept) <= 3 * limit else np.flatnonzero(sizes > last * (1 + 3 * ROUNDING))
 
 
-def _covariance(times: Ints, n: Ints, table: Floats, squares: Floats) -> Floats:
+def _covariance(times: Ints, n: Ints, table: Floats, of_value: Floats, squares: Floats) -> Floats:
     """Covariance of the sums of scores by value, over all assignments: shape (values x scores, values x scores).
 
-    In a context of n rows, a_v with the value v, and sums q of products of the scores j and k, the covariance is
-    (a_v [v = w] - a_v a_w / n) q_jk / (n - 1).
-    """
-    n_values, n_scores = table.shape[1], squares.shape[1]
-    covariance = np.empty((n_values, n_scores, n_values, n_scores))
-    for j, k in combinations_with_replacement(range(n_scores), 2):
-        weight = times * squares[:, j, k] / (n - 1)
-        block = np.diag(weight @ table) - (table * (weight / n)[:, None]).T @ table
-        covariance[:, j, :, k] = covariance[:, k, :, j] = block
-    return covariance.reshape(n_values * n_scores, -1)
-
-
-def _own_covariance(times: Ints, n: Ints, table: Floats, of_value: Floats, squares: Floats) -> Floats:
-    """The same if the variance of scores depends on the value: from the squares of the rows of each value.
-
-    With x the indicator of a value minus its share p in the context, and d the score minus its mean, it is the sum of
-    x_v x_w d_j d_k over rows, times n / (n - 1): the covariance above if all rows have the same variance.
+    With x the indicator of a value minus its share in its context of n rows, and d the score minus its mean, it is the
+    sum of x_v x_w d_j d_k over rows, times n / (n - 1). ``of_value`` are the sums of d_j d_k by value. If these are the
+    sums q_jk of the context in proportion to the rows a_v, it is (a_v [v = w] - a_v a_w / n) q_jk / (n - 1).
     """
     n_values, n_scores = table.shape[1], squares.shape[1]
     weight, share = times * n / (n - 1), table / n[:, None]
@@ -591,17 +582,13 @@ def _trends(sums: _Sums, ranks: Sequence[Floats | None]) -> Floats:
     rank = table[value]
     mean = np.bincount(parts.owner, parts.sizes * rank) / contexts.n_rows
     moved = rank - mean[parts.owner]
-    squared, fourth = (np.bincount(parts.owner, parts.sizes * moved**power) for power in (2, 4))
-    spread = contexts.times * squared / (contexts.n_rows - 1)
+    fourth = np.bincount(parts.owner, parts.sizes * moved**4)
     fourth = contexts.times * fourth * contexts.n_rows**2 / (contexts.n_rows - 1.0) ** 3
     of_part = (contexts.times[parts.owner] * moved)[:, None] * sums.part
     first_parts = np.searchsorted(parts.owner, np.arange(len(contexts)))
     deviation = stack.sums(np.add.reduceat(of_part, first_parts))
-    covariance = stack.sums(spread[:, None, None] * sums.squares)
-    if sums.are_numbers:
-        weight = (contexts.times * contexts.n_rows / (contexts.n_rows - 1))[parts.owner] * moved**2
-        of_context = np.add.reduceat(weight[:, None, None] * sums.part_squares, first_parts)
-        covariance = stack.sums(of_context)
+    weight = (contexts.times * contexts.n_rows / (contexts.n_rows - 1))[parts.owner] * moved**2
+    covariance = stack.sums(np.add.reduceat(weight[:, None, None] * sums.expected_squares, first_parts))
     diagonal = np.arange(sums.part.shape[1])
     variance = covariance[:, diagonal, diagonal]
     fourths = stack.sums(fourth[:, None] * sums.fourths[:, diagonal, diagonal])
