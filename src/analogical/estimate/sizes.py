@@ -170,48 +170,23 @@ class EffectSums:
 
     @classmethod
     def of_stack(cls, stack: Stack, scores: Floats) -> "list[EffectSums]":
-        """For each of several features, from their contexts.
-
-        With n rows of a value, S the sum of their scores s and Q that of |s|^2, the mean distance of two of them is
-        (n Q - |S|^2) / (n (n - 1)), and that of a row to them is (|s|^2 - 2 s S / n + Q / n) / 2.
-        """
+        """For each of several features, from their contexts; a value of two rows loses all its pairs with either."""
         repeated = stack.with_repeats()
-        contexts = repeated.contexts
+        contexts, weight = repeated.contexts, _weight_of(scores)
         if not len(contexts):
             nothing, nowhere = np.zeros(0, np.int64), np.zeros(0)
             return [cls(nothing, nothing, nowhere, 0.0, nothing, nowhere)] * stack.n_features
-        n, first = contexts.value_parts.sizes, contexts.value_starts  # rows of each value of each context
-        value, owner, context = contexts.value_of_cell, contexts.value_parts.owner, contexts.owner
-        starts = np.searchsorted(first, contexts.starts)  # first value of each context
-        twice = 2 * _weight_of(scores)
-        length = (scores**2).sum(axis=1)[contexts.labels]
-        squares = np.add.reduceat(contexts.sizes * length, first)
-        along, elsewhere, square = np.zeros(len(value)), np.zeros(len(value)), np.zeros(len(n))
-        for column in scores.T:
-            score = column[contexts.labels]
-            total = np.add.reduceat(contexts.sizes * score, first)
-            square += total**2
-            along += score * total[value]
-            elsewhere += score * (np.add.reduceat(total, starts)[owner] - total)[value]
-        within = twice * (n * squares - square) / (n * (n - 1))
-        others = contexts.n_rows[owner] - n  # rows of the other values
-        away = np.add.reduceat(squares, starts)[owner] - squares
-        distance = twice * ((others[value] * length + away[value]) / 2 - elsewhere)
-        # The noise of a context is half the sum over its values of n w (rows of other values). Without a row of a value
-        # of n > 2 rows, w is estimated from n - 1 rows; a value of two rows has none any more, and loses all its pairs.
-        doubled_noise = np.add.reduceat(n * within * others, starts)
-        disagreeing = np.add.reduceat(n * within, starts)[owner] - n * within
-        n_v, is_last = n[value].astype(np.float64), n[value] == 2
-        left = (n_v - 1) * (squares[value] - length) - (square[value] - 2 * along + length)
-        left = np.where(is_last, 0.0, twice * left / np.maximum(n_v - 2, 1.0))  # (n - 1) times w without the row
-        times_lost = np.where(is_last, 2, 1)
-        lost_noise = others[value] * ((n * within)[value] - left) + times_lost * disagreeing[value]
-        of_value = np.add.reduceat(contexts.sizes * distance, first)
-        lost_effect = np.where(is_last, of_value[value], distance) - lost_noise / 2
-        rows, pairs = contexts.sizes * contexts.times[context], others[value]
-        noise = (repeated.sums(contexts.times * doubled_noise) / 2).tolist()
+        labels, sizes, value, n_of = contexts.labels, contexts.sizes, contexts.value_of_cell, len(contexts.sizes)
+        columns, squares = (column[labels] for column in scores.T), (scores**2).sum(axis=1)[labels]
+        kinds = contexts.owner, value, np.arange(n_of)
+        found = _between(kinds, np.ones(n_of), columns, squares, sizes)
+        pairs, (distance, effect, lost) = found[0].astype(np.int64), (weight * of_row for of_row in found[1:])
+        is_last = contexts.value_sizes == 2
+        lost = np.where(is_last, np.add.reduceat(sizes * lost, contexts.value_starts)[value], lost)
+        rows, lost_pairs = sizes * contexts.times[contexts.owner], np.where(is_last, 2, 1) * pairs
+        noise = repeated.sums_of_cells(rows * (distance / 2 - effect)).tolist()
         return [
-            cls(rows[own], pairs[own], distance[own], noise[k], times_lost[own] * pairs[own], lost_effect[own])
+            cls(rows[own], pairs[own], distance[own], noise[k], lost_pairs[own], lost[own])
             for k, own in enumerate(repeated.cells())
         ]
 
@@ -641,26 +616,13 @@ class _GroupCells:
     def between(self) -> EffectSums:
         """Sums over the pairs of rows of different groups and values, both of which several groups of the context have.
 
-        With M_ab the mean product of the scores of rows of a and b in different groups, the effect of a and b is
-        (M_aa + M_bb) / 2 - M_ab. If one of only two groups that have a is left out, M_aa stays.
+        If one of only two groups that have a value is left out, the noise of the value stays.
         """
-        value = _numbers(self.keys[[0, 2]])
-        kept = _total(value, self.n) > self.n
-        if not kept.all():
-            some = self.keys[:, kept], self.n[kept], self.scores[kept], self.squares[kept]
-            return _GroupCells(*some, self.weight).between()
-        n, s, q, context, unit = self.n, self.scores, self.squares, self.keys[0], _numbers(self.keys[:2])
-        n_v, s_v, n_u = _total(value, n), _total(value, s), _total(unit, n)
-        own, own_product = n * (n_v - n), (s * (s_v - s)).sum(axis=1)  # with rows of the same value
-        away, s_away, q_away = (_total(context, x) - _total(value, x) - _total(unit, x) + x for x in (n, s, q))
-        pairs, product = n * away, (s * s_away).sum(axis=1)  # with rows of other values
-        all_own, all_product = _total(value, own), _total(value, own_product)
-        mean, left = all_product / all_own, all_own - 2 * own
-        mean_left = np.where(left > 0, (all_product - 2 * own_product) / np.where(left > 0, left, 1.0), mean)
-        of_others = (n_v - n) * (n_u - n)  # pairs of the value in other groups with other values in this one
-        lost = (pairs + of_others - n_u * n_v) * mean + n * _total(context, n * mean)
-        lost += (_total(value, pairs) - pairs - of_others) * (mean - mean_left) - 2 * product
-        return self._sums(self.keys[1], pairs, q * away + n * q_away - 2 * product, pairs * mean - product, pairs, lost)
+        kept = _total(_numbers(self.keys[[0, 2]]), self.n) > self.n
+        keys = self.keys[:, kept]
+        kinds = keys[0].astype(np.intp), _numbers(keys[[0, 2]]), _numbers(keys[:2])
+        found = _between(kinds, self.n[kept], self.scores[kept].T, self.squares[kept])
+        return self._sums(keys[1], *found[:3], found[0], found[3])
 
     def within(self) -> EffectSums:
         """Sums over the pairs of rows of one group with different values, both of which several groups have.
@@ -697,6 +659,44 @@ class _GroupCells:
         distance, effect, lost = (self.weight * sums[k] for k in (1, 2, 4))
         noise = float(distance.sum() / 2 - effect.sum())
         return EffectSums(np.ones(n_groups, np.int64), pairs, distance, noise, lost_pairs, lost)
+
+
+def _between(
+    kinds: tuple[Positions, Positions, Positions],
+    n: Floats,
+    columns: Iterable[Floats],
+    squares: Floats,
+    copies: Ints | int = 1,
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Of each cell its pairs with other units and values, and over these the distances, the effects and what is lost.
+
+    ``kinds`` are the context, value and unit of each cell; it has n rows, with these sums of scores by column and of
+    |s|^2, and there are so many copies of it, units of their own. Distances are |s - s'|^2. With M_ab the mean product
+    of the scores of rows of a and b of different units, the effect of a pair is M_aa + M_bb - 2 M_ab; half of it is
+    the cell's. Without the cell its pairs are lost, and M_aa changes for others.
+    """
+    context, value, unit = kinds
+
+    def total(kind: Positions, of_cell: Floats) -> Floats:
+        return np.asarray(np.bincount(kind, copies * of_cell)[kind], np.float64)
+
+    def away(of_cell: Floats) -> Floats:
+        of_unit = np.bincount(unit, of_cell)[unit]
+        return np.asarray(total(context, of_cell) - total(value, of_cell) - of_unit + of_cell)
+
+    product, own_product = np.zeros((2, len(n)))
+    for s in columns:
+        product += s * away(s)
+        own_product += s * (total(value, s) - s)
+    n_v, n_u, others = total(value, n), np.bincount(unit, n)[unit], away(n)
+    pairs, own = n * others, n * (n_v - n)
+    all_own, all_product = total(value, own), total(value, own_product)
+    mean, left = all_product / all_own, all_own - 2 * own
+    mean_left = np.where(left > 0, (all_product - 2 * own_product) / np.where(left > 0, left, 1.0), mean)
+    of_others = (n_v - n) * (n_u - n)  # pairs of the value in other units with other values in this one
+    lost = (pairs + of_others - n_u * n_v) * mean + n * total(context, n * mean)
+    lost += (total(value, pairs) - pairs - of_others) * (mean - mean_left) - 2 * product
+    return pairs, squares * others + n * away(squares) - 2 * product, pairs * mean - product, lost
 
 
 def _numbers(keys: Ints) -> Positions:
