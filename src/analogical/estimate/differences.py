@@ -1,18 +1,15 @@
 """How much more often one value has a label than another, other features being equal: the numbers of an audit.
 
-Two values a and b and one label make a table of two by two in each context. First come the usual statistics: the
-Mantel-Haenszel difference of shares (interval by Sato 1989), the pooled odds ratio (interval by Robins, Breslow and
-Greenland 1986), the exact Cochran-Mantel-Haenszel test, and a test whether the odds ratio is the same in all contexts
-(Breslow and Day's, with Tarone's correction, or a score test if contexts are small). In addition there is the mean over
-all pairs of (b has the label) - (a has the label), which weights large contexts more; its interval is a jackknife over
-rows, because a row is in many pairs.
+Two values and one label make a table of two by two in each context. First come the usual statistics: the difference of
+shares of Mantel and Haenszel (interval by Sato 1989), the pooled odds ratio (Robins, Breslow and Greenland 1986), the
+exact Cochran-Mantel-Haenszel test, and a test whether the odds ratio is the same in all contexts (Breslow and Day's,
+with Tarone's correction, or a score test if contexts are small). In addition there is the mean over all pairs of rows,
+which weights large contexts more; its interval is a jackknife over rows, because a row is in many pairs.
 
 A share is the mean of a score of 0 and 1, and labels that are numbers have other scores. Their difference of means has
-the same weights, n_a n_b / n of each context, so it is least squares with a constant for each context. Its test and its
-interval are Student's, with variances of their own for both values: Welch's test if there is one context. If scores are
-permuted within contexts instead, a value of few rows with a larger variance has p <= .05 in 14 to 31 % of tables
-without any difference of means. Another test asks whether the difference is the same in all contexts; there is no odds
-ratio.
+the same weights of contexts, so it is least squares with a constant for each. Its test and its interval are Student's,
+with variances of their own for both values: Welch's test if there is one context. If scores are permuted in contexts
+instead, a value of few rows with a larger variance has p <= .05 in 14 to 31 % of tables without any difference.
 """
 
 import math
@@ -33,6 +30,7 @@ from analogical.estimate.sizes import (
     FEWEST_FREE,
     MANY,
     ROUNDING,
+    are_shares,
     common_difference_of_groups,
     corrected_variance,
     jackknife_variance,
@@ -107,7 +105,7 @@ def measure_difference(
     """
     from scipy.special import stdtr
 
-    times, owner, profile, is_share = contexts.times, contexts.owner, contexts.profile, _is_share(score)
+    times, owner, profile, is_share = contexts.times, contexts.owner, contexts.profile, are_shares(score)
     d, unit = score[contexts.labels].astype(np.float64), 1.0
     if not is_share:
         # In units of the largest difference within a context numbers are as shares. Less the mean of their context,
@@ -166,11 +164,6 @@ def measure_difference(
     )
 
 
-def _is_share(score: Floats) -> bool:
-    """Whether the mean of a score is a share."""
-    return bool(((score == 0) | (score == 1)).all())
-
-
 def _by_context(contexts: Contexts, of_cell: Floats | Bools) -> Floats:
     """Sums over the rows of each context."""
     return np.bincount(contexts.owner, contexts.sizes * of_cell, minlength=len(contexts)).astype(np.float64)
@@ -219,18 +212,15 @@ def measure_difference_of_groups(
     from scipy.special import stdtrit
 
     held = np.flatnonzero((rows.codes[:, 0] == values[0]) | (rows.codes[:, 0] == values[1]))
-    part, is_share, table, unit = rows.take(held), _is_share(score), score[:, None], 1.0
-    if is_share:
-        part = replace(part, labels=(score[part.labels] == 1).astype(np.uint8), n_labels=2)
-        table = np.eye(2)
-    else:
-        unit = float(np.ptp(score[part.labels])) or 1.0
-    p_value = group_p_value(part, None if is_share else table[part.labels], in_common=True)
+    part, is_share, of_row = rows.take(held), are_shares(score), score[rows.labels[held], None]
+    unit = 1.0 if is_share else float(np.ptp(of_row)) or 1.0
+    labels = replace(part, labels=(of_row[:, 0] == 1).astype(np.uint8), n_labels=2) if is_share else part
+    p_value = group_p_value(labels, None if is_share else of_row, in_common=True)
     n_groups = len(np.unique(part.codes[:, -1]))
     error = reach = 0.0
     if n_groups > 1:
-        common, places = common_difference_of_groups(part, table)
-        error = common.between(int(places[values[0]]), int(places[values[1]]), -1)[1]
+        common, places = common_difference_of_groups(part, score[:, None])
+        error = common.between(int(places[values[0]]), int(places[values[1]]), 0)[1]
         reach = float(stdtrit(max(common.freedom, 1.0), (1 + confidence) / 2)) * error
     is_alike = error <= ROUNDING * unit  # of all groups: an interval on half as many pairs as groups
     if is_alike and not is_share:
@@ -427,8 +417,7 @@ def odds_ratio(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints) -> tup
 def homogeneity(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints, ratio: float) -> float:
     """P-value of a test that all contexts have the same odds ratio; NaN if it is unknown or too few are informative.
 
-    Breslow and Day's test, with Tarone's correction, if every cell of every context has five expected rows. In small
-    contexts it rejects far too often, and the score test of ``_varies`` is used.
+    Breslow and Day's test if every cell has five expected rows; otherwise it rejects far too often (``_varies``).
     """
     from scipy.special import chdtrc
 
@@ -493,8 +482,7 @@ def difference_interval(
 ) -> tuple[float, float]:
     """Agresti and Min's interval for matched pairs, on the number of independent pairs that would have this variance.
 
-    Half a pair is added to each of gained, lost, both and neither, so that the interval has a width if no pair or every
-    pair changed.
+    Half a pair is added to each of gained, lost, both and neither.
     """
     difference = (gained - lost) / pairs
     pair_variance = (gained + lost) / pairs - difference**2

@@ -8,26 +8,22 @@ two, itself and its negative, so that its distance is the squared difference: th
 
     mean distance across a and b = (mean distance within a + mean distance within b) / 2  +  |p_a - p_b|^2 / 2
 
-so the index is noise plus effect: the mean over pairs of half the squared distance between the mean scores of their
-two values. If a value has two rows or more, pairs of its own rows, which are identical, estimate without bias how much
-its labels differ. The *whole* effect is the mean over all pairs of rows of such values of their distance - the mean of
-the two distances within values. It is unbiased: 0 in expectation if the feature changes no mean score, and the index
-itself if labels have no noise. With two classes its root is the root mean square difference of label shares, and with
-numbers that of means. All of this follows from the sums of n, s and |s|^2 over the rows of a value in a context.
+so the index is noise plus effect. Pairs of rows of one value show how much its labels differ by noise alone, so the
+*whole* effect, over pairs of rows whose values both have two rows or more, is unbiased: 0 in expectation if the feature
+changes no mean score, and the index itself if labels have no noise. With two classes its root is the root mean square
+difference of label shares, and with numbers that of means.
 
 *The common part.* A squared difference is unstable in small contexts. A common difference is stable: least squares with
 a constant for each context gives one mean per value and score (for two values the difference of Mantel and Haenszel),
 and half its square, minus its variance, is the common part of the effect. It needs no repeated rows, and it is 0 for an
 exclusive or. The difference v between the whole effect and the common part has the weight v^2 / (v^2 + variance):
 little if it is mostly chance. On 408 features of known rules the root of the sum has a root mean square error of .052,
-the whole effect alone of .062, the common part alone of .193, the larger of the two of .050, but that trusts a
-difference between two pairs of rows.
+the whole effect alone of .062, the common part alone of .193.
 
-*Standard errors of shares of pairs.* One row is in many pairs, so pairs are not independent. For a feature with P
-pairs, C of them changed, theta = C / P, and a row r in d_r pairs, c_r of them changed, the index without row r is
-(C - c_r) / (P - d_r): the jackknife over rows in closed form. A pair depends on two rows, so the jackknife counts the
-variance of single pairs, theta (1 - theta) / P, twice; it is subtracted once (Efron and Stein 1981; the same correction
-makes a variance robust to dyads, Aronow et al. 2015).
+*Standard errors of shares of pairs.* One row is in many pairs, so pairs are not independent: the jackknife leaves out
+one row at a time. A pair depends on two rows, so the jackknife counts the variance of single pairs, s (1 - s) / P for a
+share s of P pairs, twice; it is subtracted once (Efron and Stein 1981; the same correction makes a variance robust to
+dyads, Aronow et al. 2015).
 """
 
 import math
@@ -72,10 +68,8 @@ def class_scores(label_sizes: Ints) -> Floats:
 def share_interval(profile: RowProfile, n_rows: int, confidence: float) -> tuple[float, float]:
     """Interval of the share of changed pairs in a table of n_rows rows.
 
-    Wilson's interval for a share, on the number of independent pairs that would have this variance. Where no pair or
-    every pair changed the variance is 0, and Kish's effective number of pairs is used. A row with a rare value is in
-    hundreds of pairs: where Kish's number is small, it is an upper limit, and where few rows dominate the variance,
-    Student's quantile replaces the normal one.
+    Wilson's, on the number of independent pairs that would have this variance. Without a variance it is Kish's
+    effective number of pairs, which is an upper limit if it is small: a row with a rare value is in hundreds of pairs.
     """
     share, variance = profile.n_changed / profile.n_pairs, share_variance(profile, n_rows)
     pair_variance, n_kish = share * (1 - share), max(profile.n_effective, 0.5)  # 0.5: that of pairs within one group
@@ -98,8 +92,7 @@ def jackknife_variance(n_pairs: int, total: float, pairs: Ints, parts: Ints | Fl
     """Variance of total / n_pairs by leaving out one row of n_rows at a time.
 
     ``rows`` rows are in ``pairs`` pairs each, which contribute ``parts`` to ``total``; rows without pairs may be left
-    out of these arrays. A row that is in every pair leaves no pairs: since parts - ratio * pairs is 0 for it, it counts
-    as changing nothing.
+    out. A row that is in every pair changes nothing.
     """
     ratio = total / n_pairs
     remaining = n_pairs - pairs
@@ -134,8 +127,6 @@ def t_quantile(freedom: float, confidence: float) -> float:
     """Two-sided quantile of Student's t with 3 degrees of freedom or more, from 30 on of the normal distribution."""
     if freedom >= MANY:
         return NormalDist().inv_cdf((1 + confidence) / 2)
-    from scipy.special import stdtrit
-
     return float(stdtrit(max(freedom, FEWEST_FREE), (1 + confidence) / 2))
 
 
@@ -176,10 +167,10 @@ class EffectSums:
         if not len(contexts):
             nothing, nowhere = np.zeros(0, np.int64), np.zeros(0)
             return [cls(nothing, nothing, nowhere, 0.0, nothing, nowhere)] * stack.n_features
-        labels, sizes, value, n_of = contexts.labels, contexts.sizes, contexts.value_of_cell, len(contexts.sizes)
+        labels, sizes, value = contexts.labels, contexts.sizes, contexts.value_of_cell
         columns, squares = (column[labels] for column in scores.T), (scores**2).sum(axis=1)[labels]
-        kinds = contexts.owner, value, np.arange(n_of)
-        found = _between(kinds, np.ones(n_of), columns, squares, sizes)
+        kinds = contexts.owner, value, np.arange(len(sizes))
+        found = _between(kinds, np.ones(len(sizes)), columns, squares, sizes)
         pairs, (distance, effect, lost) = found[0].astype(np.int64), (weight * of_row for of_row in found[1:])
         is_last = contexts.value_sizes == 2
         lost = np.where(is_last, np.add.reduceat(sizes * lost, contexts.value_starts)[value], lost)
@@ -221,9 +212,8 @@ class EffectSums:
 def effect_interval(effect: float, variance: float, quantile: float, largest: float = 1.0) -> tuple[float, float]:
     """Interval of an effect between 0 and the largest one.
 
-    An effect is half a squared difference, so its variance is about proportional to it, and near the largest effect to
-    what is missing: Wilson's interval for as many trials as have this variance. A small estimate has a variance that is
-    too small, so it counts as two standard errors from an end. The lower end is at most the usual one.
+    The variance of half a squared difference is about proportional to it: Wilson's interval for as many trials as have
+    this variance. That of a small estimate is too small, so it counts as two standard errors from an end.
     """
     if variance <= 0:
         return max(effect, 0.0), min(max(effect, 0.0), largest)
@@ -273,9 +263,8 @@ class CommonDifference:
 
     def between(self, first: int, second: int, column: int) -> tuple[float, float]:
         """Mean score with the second value minus that with the first, and its standard error."""
-        cov, mean = self.covariance[column], self.means[column]
-        variance = cov[first, first] + cov[second, second] - 2 * cov[first, second]
-        return float(mean[second] - mean[first]), math.sqrt(max(float(variance), 0.0))
+        places = np.arange(self.means.shape[1])
+        return self.along((places == second) * 1.0 - (places == first), column)
 
     def along(self, contrast: Floats, column: int) -> tuple[float, float]:
         """The sum of mean scores times a contrast of the values, and its standard error."""
@@ -399,7 +388,7 @@ def common_differences(cells: _WeightedRows, scores: Floats, largest: float) -> 
     moves: dict[int, Floats] = {}
     for k, column in enumerate(scores.T):
         score, ends = column[cells.label], np.array([column.min(), column.max()])
-        is_share = bool(((column == 0) | (column == 1)).all())
+        is_share = are_shares(column)
         first = cells.sums(cells.sizes * score)
         second = first if is_share else cells.sums(cells.sizes * score**2)
         mean: Floats = first.sum(axis=1) / n
@@ -544,9 +533,8 @@ def _combined(common: CommonDifference, whole: EffectSums, values: Ints, n_units
 def measure_size_of_groups(rows: CodedRows, scores: Floats, confidence: float) -> Size:
     """Effect of the feature in column 0, given the columns between it and the group of each row, the last column.
 
-    Rows of the same group may depend on each other, so they do not show the noise: all estimates come from pairs of
-    groups. Rows are compared between groups or within them, whichever has the smaller variance of the common part. If
-    no value of a context is in two groups, nothing is known of the part that varies between contexts.
+    Rows of a group may depend on each other, so all estimates come from pairs of groups. Rows are compared between
+    groups or within them, whichever has the smaller variance of the common part.
     """
     scores, largest = _centred(scores)
     common, values = common_difference_of_groups(rows, scores)
@@ -678,17 +666,16 @@ def _between(
     context, value, unit = kinds
 
     def total(kind: Positions, of_cell: Floats) -> Floats:
-        return np.asarray(np.bincount(kind, copies * of_cell)[kind], np.float64)
+        return _total(kind, copies * of_cell)
 
     def away(of_cell: Floats) -> Floats:
-        of_unit = np.bincount(unit, of_cell)[unit]
-        return np.asarray(total(context, of_cell) - total(value, of_cell) - of_unit + of_cell)
+        return total(context, of_cell) - total(value, of_cell) - _total(unit, of_cell) + of_cell
 
     product, own_product = np.zeros((2, len(n)))
     for s in columns:
         product += s * away(s)
         own_product += s * (total(value, s) - s)
-    n_v, n_u, others = total(value, n), np.bincount(unit, n)[unit], away(n)
+    n_v, n_u, others = total(value, n), _total(unit, n), away(n)
     pairs, own = n * others, n * (n_v - n)
     all_own, all_product = total(value, own), total(value, own_product)
     mean, left = all_product / all_own, all_own - 2 * own
@@ -721,8 +708,12 @@ def _total(kind: Positions, numbers: Floats) -> Floats:
 
 def _is_classes(scores: Floats) -> bool:
     """Whether labels are classes: unit vectors, or the numbers 0 and 1."""
-    is_whole = bool(((scores == 0) | (scores == 1)).all())
-    return is_whole and (scores.shape[1] == 1 or bool((scores.sum(axis=1) == 1).all()))
+    return are_shares(scores) and (scores.shape[1] == 1 or bool((scores.sum(axis=1) == 1).all()))
+
+
+def are_shares(scores: Floats) -> bool:
+    """Whether all scores are 0 or 1, so that their means are shares."""
+    return bool(((scores == 0) | (scores == 1)).all())
 
 
 def _weight_of(scores: Floats) -> float:
