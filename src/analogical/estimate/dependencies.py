@@ -363,36 +363,30 @@ N_SAMPLE = 5_000
 """Rows that are tried first: time."""
 
 
-def find_leaks(rows: CodedRows, most: float = PREDICTED_SHARE) -> dict[int, float]:
+def find_leaks(rows: CodedRows) -> dict[int, float]:
     """Columns that predict the label in nearly all rows, with the share of rows that they predict."""
-    return dict(sorted((_nearly_tell(rows, most) | dict.fromkeys(_copies(rows), 1.0)).items()))
+    return dict(sorted((_nearly_tell(rows) | dict.fromkeys(_copies(rows), 1.0)).items()))
 
 
 def _copies(rows: CodedRows) -> list[int]:
     """Columns that are the label with other names for its values, if there are enough rows."""
-    if rows.n_rows < 20:
-        return []
-    few = slice(0, 100)  # they rule out nearly all columns
-    same = rows.codes[few] == rows.codes[0]
-    possible = (same == (rows.labels[few] == rows.labels[0])[:, None]).all(axis=0) & (rows.n_values == rows.n_labels)
-    leaks = []
-    for i in np.flatnonzero(possible).tolist():
-        partner = np.empty(rows.n_labels, rows.labels.dtype)
-        partner[rows.codes[:, i]] = rows.labels
-        if (partner[rows.codes[:, i]] == rows.labels).all():
-            leaks.append(i)
-    return leaks
+    possible = np.flatnonzero(rows.n_values == rows.n_labels).tolist() if rows.n_rows >= 20 else []
+    for some in (slice(100), slice(None)):  # a few rows rule out nearly all columns
+        codes = np.column_stack([rows.codes[some][:, possible], rows.labels[some]])
+        alike = equal_columns(codes, np.full(len(possible) + 1, rows.n_labels), range(len(possible) + 1))
+        possible = [possible[k] for k in next(group for group in alike if len(possible) in group)[:-1]]
+    return possible
 
 
-def _nearly_tell(rows: CodedRows, most: float) -> dict[int, float]:
+def _nearly_tell(rows: CodedRows) -> dict[int, float]:
     """Columns with few values that predict the label in nearly all rows."""
     if rows.n_rows < FEWEST_ROWS or not 2 <= rows.n_labels <= MAX_VALUES:
         return {}
     few = np.flatnonzero((rows.n_values > 1) & (rows.n_values <= MAX_VALUES)).tolist()
     n_sampled = max(200, min(N_SAMPLE, 4_000_000 // max(1, len(few))))
     step = -(-len(rows.codes) // n_sampled)
-    likely = _telling(rows.take(np.arange(0, len(rows.codes), step)), few, most) if step > 1 else few
-    return _telling(rows, likely, most)
+    likely = _telling(rows.take(np.arange(0, len(rows.codes), step)), few) if step > 1 else few
+    return _telling(rows, likely)
 
 
 def predicted_by_cut(ranks: Ints, labels: Codes, weights: Ints | None) -> float | None:
@@ -406,16 +400,11 @@ def predicted_by_cut(ranks: Ints, labels: Codes, weights: Ints | None) -> float 
         return None
     if len(ranks) > 2 * N_SAMPLE:  # a few rows rule out nearly all columns
         some = slice(None, None, len(ranks) // N_SAMPLE)
-        if cut_share(ranks[some], labels[some], None if weights is None else weights[some]) is None:
+        if predicted_by_cut(ranks[some], labels[some], None if weights is None else weights[some]) is None:
             return None
-    return cut_share(ranks, labels, weights)
-
-
-def cut_share(ranks: Ints, labels: Codes, weights: Ints | None, most: float = PREDICTED_SHARE) -> float | None:
-    """The same from all rows, however few they are."""
     n_labels = int(labels.max()) + 1
     if n_labels > MAX_VALUES:
-        return _shared_order(ranks, labels, np.ones(len(ranks)) if weights is None else weights, most)
+        return _shared_order(ranks, labels, np.ones(len(ranks)) if weights is None else weights)
     if n_labels < 2:
         return None
     sizes = np.bincount(labels, weights, minlength=n_labels)
@@ -435,13 +424,13 @@ def cut_share(ranks: Ints, labels: Codes, weights: Ints | None, most: float = PR
         of_value = table.argmax(axis=1)
         is_span = ((table > 0).sum(axis=1) == 1).all() and np.count_nonzero(np.diff(of_value)) == n_labels - 1
         predicted = table.sum() if is_span else 0
-    return float(predicted) / n_rows if predicted - base >= most * (n_rows - base) else None
+    return float(predicted) / n_rows if predicted - base >= PREDICTED_SHARE * (n_rows - base) else None
 
 
-def _shared_order(ranks: Ints, labels: Codes, weights: Any, most: float) -> float | None:
-    """The squared rank correlation of a number with labels in order; None unless that is nearly 1."""
+def _shared_order(ranks: Ints, labels: Codes, weights: Any) -> float | None:
+    """The squared rank correlation of a number with labels in order; None unless that is nearly 1, as of rounding."""
     held = ranks >= 0
-    if weights[held].sum() < most * weights.sum():
+    if weights[held].sum() < PREDICTED_SHARE * weights.sum():
         return None
     places = []
     for codes in (np.unique(ranks[held], return_inverse=True)[1], labels[held]):
@@ -453,7 +442,7 @@ def _shared_order(ranks: Ints, labels: Codes, weights: Any, most: float) -> floa
     return min(shared, 1.0) if shared >= 0.98 else None
 
 
-def _telling(rows: CodedRows, columns: Iterable[int], most: float) -> dict[int, float]:
+def _telling(rows: CodedRows, columns: Iterable[int]) -> dict[int, float]:
     """The columns that predict the label in nearly all rows, with the share of rows that they predict."""
     telling: dict[int, float] = {}
     sizes = rows.label_sizes()
@@ -461,6 +450,6 @@ def _telling(rows: CodedRows, columns: Iterable[int], most: float) -> dict[int, 
     for block, tables in tables_given(rows, RowContexts.of([], len(rows.codes)), columns):
         largest = tables[:, 0].max(axis=2)
         predicted = np.where(largest > 1, largest, 0).sum(axis=1)  # a value of one row predicts nothing
-        is_leak = predicted - base >= most * (n_rows - base)
+        is_leak = predicted - base >= PREDICTED_SHARE * (n_rows - base)
         telling |= {block[k]: float(predicted[k]) / max(n_rows, 1) for k in np.flatnonzero(is_leak).tolist()}
     return telling

@@ -1,18 +1,15 @@
 """How much more often one value has a label than another, other features being equal: the numbers of an audit.
 
-Two values a and b and one label make a table of two by two in each context. First come the usual statistics: the
-Mantel-Haenszel difference of shares (interval by Sato 1989), the pooled odds ratio (interval by Robins, Breslow and
-Greenland 1986), the exact Cochran-Mantel-Haenszel test, and a test whether the odds ratio is the same in all contexts
-(Breslow and Day's, with Tarone's correction, or a score test if contexts are small). In addition there is the mean over
-all pairs of (b has the label) - (a has the label), which weights large contexts more; its interval is a jackknife over
-rows, because a row is in many pairs.
+Two values and one label make a table of two by two in each context. First come the usual statistics: the difference of
+shares of Mantel and Haenszel (interval by Sato 1989), the pooled odds ratio (Robins, Breslow and Greenland 1986), the
+exact Cochran-Mantel-Haenszel test, and a test whether the odds ratio is the same in all contexts (Breslow and Day's,
+with Tarone's correction, or a score test if contexts are small). In addition there is the mean over all pairs of rows,
+which weights large contexts more; its interval is a jackknife over rows, because a row is in many pairs.
 
 A share is the mean of a score of 0 and 1, and labels that are numbers have other scores. Their difference of means has
-the same weights, n_a n_b / n of each context, so it is least squares with a constant for each context. Its test and its
-interval are Student's, with variances of their own for both values: Welch's test if there is one context. If scores are
-permuted within contexts instead, a value of few rows with a larger variance has p <= .05 in 14 to 31 % of tables
-without any difference of means. Another test asks whether the difference is the same in all contexts; there is no odds
-ratio.
+the same weights of contexts, so it is least squares with a constant for each. Its test and its interval are Student's,
+with variances of their own for both values: Welch's test if there is one context. If scores are permuted in contexts
+instead, a value of few rows with a larger variance has p <= .05 in 14 to 31 % of tables without any difference.
 """
 
 import math
@@ -33,6 +30,7 @@ from analogical.estimate.sizes import (
     FEWEST_FREE,
     MANY,
     ROUNDING,
+    are_shares,
     common_difference_of_groups,
     corrected_variance,
     jackknife_variance,
@@ -105,108 +103,65 @@ def measure_difference(
 
     ``score`` has a number for each label code; it is 0 and 1 for a label that others do not have.
     """
-    if not _is_share(score):
-        return _measure_numbers(contexts, values, score, confidence)
-    times, has_label = contexts.times, score[contexts.labels] == 1
-    is_first, is_second = (contexts.values == value for value in values)
-    a, b, a_with, b_with = (
-        _by_context(contexts, cells).astype(np.int64)
-        for cells in (is_first, is_second, is_first & has_label, is_second & has_label)
-    )
-    pairs = contexts.profile.n_pairs
-    gained, lost = int((times * (a - a_with) * b_with).sum()), int((times * a_with * (b - b_with)).sum())
-    # Four kinds of rows in each context, each with the sum of (b has the label) - (a has the label) over its pairs.
-    kinds = np.tile(times, 4) * np.concatenate([a_with, a - a_with, b_with, b - b_with])
-    row_pairs = np.concatenate([b, b, a, a])
-    parts = np.concatenate([b_with - b, b_with, a - a_with, -a_with])
-    n_rows = int(kinds.sum())
-    jackknife = jackknife_variance(pairs, gained - lost, row_pairs, parts, kinds, n_rows)
-    pair_low, pair_high = difference_interval(pairs, gained, lost, jackknife, n_rows, confidence)
-    table = (a, b, a_with, b_with, times)
-    quantile = t_quantile(math.inf, confidence)
-    difference, std_error = mean_difference(*table)
-    ratio, log_error = odds_ratio(*table)
-    p_value, smallest_p = exact_cmh(*table)
-    with np.errstate(over="ignore"):
-        spread = float(np.exp(quantile * log_error))
-    return PairedDifference(
-        pairs=pairs,
-        changed=contexts.profile.n_changed,
-        gained=gained,
-        lost=lost,
-        difference=difference,
-        difference_low=max(difference - quantile * std_error, -1.0) if std_error > 0 else pair_low,
-        difference_high=min(difference + quantile * std_error, 1.0) if std_error > 0 else pair_high,
-        odds_ratio=ratio,
-        odds_low=ratio / spread if math.isfinite(ratio) else math.nan,
-        odds_high=ratio * spread if math.isfinite(ratio) else math.nan,
-        p_value=p_value,
-        smallest_p=smallest_p,
-        p_homogeneity=homogeneity(*table, ratio),
-        pair_difference=(gained - lost) / pairs,
-        pair_low=pair_low,
-        pair_high=pair_high,
-    )
-
-
-def _measure_numbers(contexts: Contexts, values: tuple[int, int], score: Floats, confidence: float) -> PairedDifference:
-    """The same for numbers, computed in units of the largest difference within a context, so that they are as shares.
-
-    Scores are taken less the mean of their context, so that large numbers that differ little keep their digits.
-    """
     from scipy.special import stdtr
 
-    times, sizes, owner, profile = contexts.times, contexts.sizes, contexts.owner, contexts.profile
-    of_cell = score[contexts.labels]
-    largest = np.maximum.reduceat(of_cell, contexts.starts) - np.minimum.reduceat(of_cell, contexts.starts)
-    unit = float(largest.max()) or 1.0
-    d = (of_cell - (_by_context(contexts, of_cell) / contexts.n_rows)[owner]) / unit
-    is_first, is_second = (contexts.values == value for value in values)
-    a, b, x, y, *squares = (
-        _by_context(contexts, of * side) for of in (np.ones_like(d), d, d**2) for side in (is_first, is_second)
-    )
-    n, pairs, rows = a + b, profile.n_pairs, sizes * times[owner]
-    gained = _pairs_above(contexts, is_first)
-    difference, std_error = mean_difference(a, b, x, y, times, squares)
-    share = np.where(is_second, a[owner], -b[owner]) / n[owner]  # of a row in the difference
-    freedom = _freedom(share * (d - difference * share), contexts)
-    reach = _reach(std_error**2, freedom, int(rows.sum()), confidence)
-    total = float((times * (y * a - x * b)).sum())
+    times, owner, profile, is_share = contexts.times, contexts.owner, contexts.profile, are_shares(score)
+    d, unit = score[contexts.labels].astype(np.float64), 1.0
+    if not is_share:
+        # In units of the largest difference within a context numbers are as shares. Less the mean of their context,
+        # large ones that differ little keep their digits.
+        unit = float((np.maximum.reduceat(d, contexts.starts) - np.minimum.reduceat(d, contexts.starts)).max()) or 1.0
+        d = (d - (_by_context(contexts, d) / contexts.n_rows)[owner]) / unit
+    sides = [contexts.values == value for value in values]
+    a, b, x, y, *squares = (_by_context(contexts, of * side) for of in (np.ones_like(d), d, d**2) for side in sides)
+    pairs, rows = profile.n_pairs, contexts.sizes * times[owner]
+    gained, lost = (_pairs_above(contexts, d > 0.5 if is_share else contexts.labels, side) for side in sides)
+    is_second, total, n_rows = sides[1], float((times * (y * a - x * b)).sum()), int(rows.sum())
     of_row = np.where(is_second, a[owner], b[owner]).astype(np.int64)
-    moved = np.where(is_second, a[owner] * d - x[owner], y[owner] - b[owner] * d)
-    jackknife = jackknife_variance(pairs, total, of_row, moved, rows, int(rows.sum()))
-    pair_difference = total / pairs
-    squared = float((times * (a * squares[1] + b * squares[0] - 2 * x * y)).sum()) / pairs
-    variance = corrected_variance(jackknife, (squared - pair_difference**2) / pairs)
-    pair_freedom = _freedom(pair_difference * of_row - moved, contexts)
-    pair_reach = _reach(variance, pair_freedom, int(rows.sum()), confidence)
-    smallest_p = _smallest_p(contexts, d, b)
-    p_value = smallest_p if abs(difference) > ROUNDING else 1.0
-    if std_error > ROUNDING:
-        p_value = max(2 * float(stdtr(freedom, -abs(difference) / std_error)), smallest_p, sys.float_info.min)
+    moved = np.where(is_second, a[owner] * d - x[owner], y[owner] - b[owner] * d)  # sum of its pairs
+    jackknife, pair_difference = jackknife_variance(pairs, total, of_row, moved, rows, n_rows), total / pairs
+    difference, std_error = mean_difference(a, b, x, y, times, () if is_share else squares)
+    ratio, spread, quantile = math.nan, math.nan, t_quantile(math.inf, confidence)
+    if is_share:
+        of_a, of_b, a_with, b_with = (part.astype(np.int64) for part in (a, b, x, y))
+        table = of_a, of_b, a_with, b_with, times
+        ratio, log_error = odds_ratio(*table)
+        with np.errstate(over="ignore"):
+            spread = float(np.exp(quantile * log_error)) if math.isfinite(ratio) else math.nan
+        (p_value, smallest_p), p_homogeneity = exact_cmh(*table), homogeneity(*table, ratio)
+        pair_ends = difference_interval(pairs, gained, lost, jackknife, n_rows, confidence)
+        ends = max(difference - quantile * std_error, -1.0), min(difference + quantile * std_error, 1.0)
+        ends = ends if std_error > 0 else pair_ends
+    else:
+        share = np.where(is_second, a[owner], -b[owner]) / (a + b)[owner]  # of a row in the difference
+        freedom = _freedom(share * (d - difference * share), contexts)
+        reach = _reach(std_error**2, freedom, n_rows, confidence)
+        squared = float((times * (a * squares[1] + b * squares[0] - 2 * x * y)).sum()) / pairs
+        variance = corrected_variance(jackknife, (squared - pair_difference**2) / pairs)
+        pair_reach = _reach(variance, _freedom(pair_difference * of_row - moved, contexts), n_rows, confidence)
+        ends, pair_ends = ((mean - by, mean + by) for mean, by in ((difference, reach), (pair_difference, pair_reach)))
+        smallest_p, p_homogeneity = _smallest_p(contexts, d, b), same_difference(a, b, x, y, times, squares)
+        p_value = smallest_p if abs(difference) > ROUNDING else 1.0
+        if std_error > ROUNDING:
+            p_value = max(2 * float(stdtr(freedom, -abs(difference) / std_error)), smallest_p, sys.float_info.min)
     return PairedDifference(
         pairs=pairs,
         changed=profile.n_changed,
         gained=gained,
-        lost=profile.n_changed - gained,
+        lost=lost,
         difference=unit * difference,
-        difference_low=unit * (difference - reach),
-        difference_high=unit * (difference + reach),
-        odds_ratio=math.nan,
-        odds_low=math.nan,
-        odds_high=math.nan,
+        difference_low=unit * ends[0],
+        difference_high=unit * ends[1],
+        odds_ratio=ratio,
+        odds_low=ratio / spread,
+        odds_high=ratio * spread,
         p_value=p_value,
         smallest_p=smallest_p,
-        p_homogeneity=same_difference(a, b, x, y, times, squares),
+        p_homogeneity=p_homogeneity,
         pair_difference=unit * pair_difference,
-        pair_low=unit * (pair_difference - pair_reach),
-        pair_high=unit * (pair_difference + pair_reach),
+        pair_low=unit * pair_ends[0],
+        pair_high=unit * pair_ends[1],
     )
-
-
-def _is_share(score: Floats) -> bool:
-    """Whether the mean of a score is a share."""
-    return bool(((score == 0) | (score == 1)).all())
 
 
 def _by_context(contexts: Contexts, of_cell: Floats | Bools) -> Floats:
@@ -214,16 +169,14 @@ def _by_context(contexts: Contexts, of_cell: Floats | Bools) -> Floats:
     return np.bincount(contexts.owner, contexts.sizes * of_cell, minlength=len(contexts)).astype(np.float64)
 
 
-def _pairs_above(contexts: Contexts, is_first: Bools) -> int:
-    """Pairs in which the other value has the larger label code, and so the larger number."""
-    order = np.lexsort((contexts.labels, contexts.owner))
-    owner, labels, first = contexts.owner[order], contexts.labels[order], is_first[order]
-    below = np.append(0, np.cumsum(contexts.sizes[order] * first))
-    is_new = differs_from_last(owner)
-    same = np.maximum.accumulate(np.where(is_new | differs_from_last(labels), np.arange(len(order)), 0))
-    start = np.maximum.accumulate(np.where(is_new, np.arange(len(order)), 0))
-    n_below = below[same] - below[start]
-    return int((contexts.times[owner] * contexts.sizes[order] * ~first * n_below).sum())
+def _pairs_above(contexts: Contexts, ranks: Any, is_below: Bools) -> int:
+    """Pairs of a row of some cells and a row of another value that has a higher rank; ``ranks`` are those of cells."""
+    key = contexts.owner * (int(ranks.max()) + 1) + ranks
+    order = np.argsort(key, kind="stable")
+    key, owner, sizes, below = key[order], contexts.owner[order], contexts.sizes[order], is_below[order]
+    n_below = np.append(0, np.cumsum(sizes * below))
+    first, start = (np.searchsorted(of, of) for of in (key, owner))
+    return int((contexts.times[owner] * sizes * ~below * (n_below[first] - n_below[start])).sum())
 
 
 def _freedom(pulls: Any, contexts: Contexts) -> float:
@@ -259,18 +212,15 @@ def measure_difference_of_groups(
     from scipy.special import stdtrit
 
     held = np.flatnonzero((rows.codes[:, 0] == values[0]) | (rows.codes[:, 0] == values[1]))
-    part, is_share, table, unit = rows.take(held), _is_share(score), score[:, None], 1.0
-    if is_share:
-        part = replace(part, labels=(score[part.labels] == 1).astype(np.uint8), n_labels=2)
-        table = np.eye(2)
-    else:
-        unit = float(np.ptp(score[part.labels])) or 1.0
-    p_value = group_p_value(part, None if is_share else table[part.labels], in_common=True)
+    part, is_share, of_row = rows.take(held), are_shares(score), score[rows.labels[held], None]
+    unit = 1.0 if is_share else float(np.ptp(of_row)) or 1.0
+    labels = replace(part, labels=(of_row[:, 0] == 1).astype(np.uint8), n_labels=2) if is_share else part
+    p_value = group_p_value(labels, None if is_share else of_row, in_common=True)
     n_groups = len(np.unique(part.codes[:, -1]))
     error = reach = 0.0
     if n_groups > 1:
-        common, places = common_difference_of_groups(part, table)
-        error = common.between(int(places[values[0]]), int(places[values[1]]), -1)[1]
+        common, places = common_difference_of_groups(part, score[:, None])
+        error = common.between(int(places[values[0]]), int(places[values[1]]), 0)[1]
         reach = float(stdtrit(max(common.freedom, 1.0), (1 + confidence) / 2)) * error
     is_alike = error <= ROUNDING * unit  # of all groups: an interval on half as many pairs as groups
     if is_alike and not is_share:
@@ -467,8 +417,7 @@ def odds_ratio(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints) -> tup
 def homogeneity(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints, ratio: float) -> float:
     """P-value of a test that all contexts have the same odds ratio; NaN if it is unknown or too few are informative.
 
-    Breslow and Day's test, with Tarone's correction, if every cell of every context has five expected rows. In small
-    contexts it rejects far too often, and the score test of ``_varies`` is used.
+    Breslow and Day's test if every cell has five expected rows; otherwise it rejects far too often (``_varies``).
     """
     from scipy.special import chdtrc
 
@@ -533,8 +482,7 @@ def difference_interval(
 ) -> tuple[float, float]:
     """Agresti and Min's interval for matched pairs, on the number of independent pairs that would have this variance.
 
-    Half a pair is added to each of gained, lost, both and neither, so that the interval has a width if no pair or every
-    pair changed.
+    Half a pair is added to each of gained, lost, both and neither.
     """
     difference = (gained - lost) / pairs
     pair_variance = (gained + lost) / pairs - difference**2

@@ -7,17 +7,16 @@ depends on feature j by p_a - p_b - p_c + p_d. The effect of a pair of features 
 
 It is 1 for an exclusive or, 1/4 for an "and", and 0 if shares are additive in the two features: it measures differences
 of shares, not of odds. With the observed shares p of all cells of a context the sum over squares is p'Qp, where Q holds
-the signs of all squares, weighted by their numbers of rows. This is too large by the variance of the shares, which
-cells of n >= 2 rows estimate by p (1 - p) / (n - 1). It is subtracted, so that the effect is unbiased. A label that is
-a number stands for two columns, itself and its negative: with the means m of the cells in place of shares, the effect
-of a square is (m_a - m_b - m_c + m_d)^2 / 4, and the variance of a row is that of its cell.
+the signs of all squares, weighted by their numbers of rows. The variance of the shares, p (1 - p) / (n - 1) in cells of
+n >= 2 rows, is subtracted, so that the effect is unbiased. A number stands for two columns, itself and its negative:
+with the means m of the cells the effect of a square is (m_a - m_b - m_c + m_d)^2 / 4.
 
 The null hypothesis of the test is that the shares of every label are additive in both features within every context;
 main effects may have any size, and differ between contexts. In each context the cell means, times the root of their
-rows, are projected onto what is not additive in the two features (``interaction_projection``). The statistic is the
-interaction sum of squares over products of different rows, so its mean is exactly 0 under the null hypothesis, whatever
-the noise. Its distribution is that of a scaled chi-squared variable, less its mean, with the mean and variance that the
-sum of squares has with the best fitting additive shares (Satterthwaite).
+rows, are projected onto what is not additive (``interaction_projection``). The statistic is the interaction sum of
+squares over products of different rows, so its mean is exactly 0 under the null hypothesis, whatever the noise. Its
+distribution is that of a scaled chi-squared variable, less its mean, with the mean and variance that the sum of squares
+has with the best fitting additive shares (Satterthwaite).
 """
 
 import math
@@ -101,8 +100,9 @@ class SquareSums:
         The variance has two parts: random labels of the rows in each cell, and random numbers of rows in each cell. The
         one from labels grows with the effect: it is b x + ``least`` at the effect x, because for a single square with a
         difference of variance 4 s it is 4 s x + 2 s^2. If the effect is large, the variance itself gives b; otherwise b
-        is the ``steepest`` slope of squares with this ``least`` variance. The upper end has its own variance; the lower
-        end is the usual one, and at least 0.
+        is the ``steepest`` slope of squares with this ``least`` variance. The upper end x has its own variance, as in
+        Wilson's interval for a share: (x - effect)^2 = q^2 (variance + slope (x - effect)). The lower end is the usual
+        one.
         """
         if not self.effect_squares or not math.isfinite(self.labels):
             return math.nan, math.nan
@@ -118,8 +118,9 @@ class SquareSums:
         deviation = math.sqrt(labels + rows)
         steepest = 4 * self.products_root / self.products / size
         slope = (labels - least) / effect if effect > 2 * deviation else steepest
-        high = _upper_end(effect, slope * max(effect, 0.0) + least + rows, slope, quantile)
-        return max(effect - quantile * deviation, 0.0), high
+        half, at_least = quantile**2 * slope / 2, max(effect, 0.0)
+        reach = half + math.sqrt(half**2 + quantile**2 * (slope * at_least + least + rows))
+        return max(effect - quantile * deviation, 0.0), min(at_least + reach, 1.0)
 
     def p_value(self) -> float:
         """Probability of labels at least this far from additive shares; NaN if it cannot be tested."""
@@ -490,13 +491,3 @@ def _connected(n: Floats) -> Floats:
         connected = connected @ connected
         n_links *= 2
     return (connected > 0).astype(np.float64)
-
-
-def _upper_end(effect: float, variance: float, slope: float, quantile: float) -> float:
-    """Upper end of the interval of an effect whose variance grows with it, at most 1.
-
-    The end x solves (x - effect)^2 = q^2 (variance + slope (x - effect)), as in Wilson's interval for a share. A
-    negative effect counts as 0.
-    """
-    half = quantile**2 * slope / 2
-    return min(max(effect, 0.0) + half + math.sqrt(half**2 + quantile**2 * variance), 1.0)

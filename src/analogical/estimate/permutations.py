@@ -63,7 +63,7 @@ class Distribution:
         return PValue(min(max(p, sys.float_info.min), 1.0), min(smallest, 1.0))
 
 
-def smallest_of(p_values: Iterable[PValue]) -> PValue:
+def smallest_of(p_values: Iterable[PValue]) -> float:
     """The smallest of several p-values, multiplied by the number of those that could be so small; NaNs do not count.
 
     This is Bonferroni's correction in Tarone's form (1990) for discrete tests: a test whose smallest possible p-value
@@ -73,14 +73,10 @@ def smallest_of(p_values: Iterable[PValue]) -> PValue:
     """
     known = [(test.p, test.smallest) for test in p_values if not math.isnan(test.p)]
     if not known:
-        return PValue(math.nan)
+        return math.nan
     tests, possible = np.array(known).T
     possible.sort()
-    p, least = (
-        float(np.minimum(some * np.searchsorted(possible, some * (1 + ROUNDING), "right"), 1.0).min())
-        for some in (tests, possible)
-    )
-    return PValue(p, least)
+    return float(np.minimum(tests * np.searchsorted(possible, tests * (1 + ROUNDING), "right"), 1.0).min())
 
 
 def distribution_of_contexts(n: Ints, a: Ints, b: Ints, times: Ints) -> Distribution:

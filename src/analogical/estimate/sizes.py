@@ -8,26 +8,22 @@ two, itself and its negative, so that its distance is the squared difference: th
 
     mean distance across a and b = (mean distance within a + mean distance within b) / 2  +  |p_a - p_b|^2 / 2
 
-so the index is noise plus effect: the mean over pairs of half the squared distance between the mean scores of their
-two values. If a value has two rows or more, pairs of its own rows, which are identical, estimate without bias how much
-its labels differ. The *whole* effect is the mean over all pairs of rows of such values of their distance - the mean of
-the two distances within values. It is unbiased: 0 in expectation if the feature changes no mean score, and the index
-itself if labels have no noise. With two classes its root is the root mean square difference of label shares, and with
-numbers that of means. All of this follows from the sums of n, s and |s|^2 over the rows of a value in a context.
+so the index is noise plus effect. Pairs of rows of one value show how much its labels differ by noise alone, so the
+*whole* effect, over pairs of rows whose values both have two rows or more, is unbiased: 0 in expectation if the feature
+changes no mean score, and the index itself if labels have no noise. With two classes its root is the root mean square
+difference of label shares, and with numbers that of means.
 
 *The common part.* A squared difference is unstable in small contexts. A common difference is stable: least squares with
 a constant for each context gives one mean per value and score (for two values the difference of Mantel and Haenszel),
 and half its square, minus its variance, is the common part of the effect. It needs no repeated rows, and it is 0 for an
 exclusive or. The difference v between the whole effect and the common part has the weight v^2 / (v^2 + variance):
 little if it is mostly chance. On 408 features of known rules the root of the sum has a root mean square error of .052,
-the whole effect alone of .062, the common part alone of .193, the larger of the two of .050, but that trusts a
-difference between two pairs of rows.
+the whole effect alone of .062, the common part alone of .193.
 
-*Standard errors of shares of pairs.* One row is in many pairs, so pairs are not independent. For a feature with P
-pairs, C of them changed, theta = C / P, and a row r in d_r pairs, c_r of them changed, the index without row r is
-(C - c_r) / (P - d_r): the jackknife over rows in closed form. A pair depends on two rows, so the jackknife counts the
-variance of single pairs, theta (1 - theta) / P, twice; it is subtracted once (Efron and Stein 1981; the same correction
-makes a variance robust to dyads, Aronow et al. 2015).
+*Standard errors of shares of pairs.* One row is in many pairs, so pairs are not independent: the jackknife leaves out
+one row at a time. A pair depends on two rows, so the jackknife counts the variance of single pairs, s (1 - s) / P for a
+share s of P pairs, twice; it is subtracted once (Efron and Stein 1981; the same correction makes a variance robust to
+dyads, Aronow et al. 2015).
 """
 
 import math
@@ -72,10 +68,8 @@ def class_scores(label_sizes: Ints) -> Floats:
 def share_interval(profile: RowProfile, n_rows: int, confidence: float) -> tuple[float, float]:
     """Interval of the share of changed pairs in a table of n_rows rows.
 
-    Wilson's interval for a share, on the number of independent pairs that would have this variance. Where no pair or
-    every pair changed the variance is 0, and Kish's effective number of pairs is used. A row with a rare value is in
-    hundreds of pairs: where Kish's number is small, it is an upper limit, and where few rows dominate the variance,
-    Student's quantile replaces the normal one.
+    Wilson's, on the number of independent pairs that would have this variance. Without a variance it is Kish's
+    effective number of pairs, which is an upper limit if it is small: a row with a rare value is in hundreds of pairs.
     """
     share, variance = profile.n_changed / profile.n_pairs, share_variance(profile, n_rows)
     pair_variance, n_kish = share * (1 - share), max(profile.n_effective, 0.5)  # 0.5: that of pairs within one group
@@ -98,8 +92,7 @@ def jackknife_variance(n_pairs: int, total: float, pairs: Ints, parts: Ints | Fl
     """Variance of total / n_pairs by leaving out one row of n_rows at a time.
 
     ``rows`` rows are in ``pairs`` pairs each, which contribute ``parts`` to ``total``; rows without pairs may be left
-    out of these arrays. A row that is in every pair leaves no pairs: since parts - ratio * pairs is 0 for it, it counts
-    as changing nothing.
+    out. A row that is in every pair changes nothing.
     """
     ratio = total / n_pairs
     remaining = n_pairs - pairs
@@ -134,8 +127,6 @@ def t_quantile(freedom: float, confidence: float) -> float:
     """Two-sided quantile of Student's t with 3 degrees of freedom or more, from 30 on of the normal distribution."""
     if freedom >= MANY:
         return NormalDist().inv_cdf((1 + confidence) / 2)
-    from scipy.special import stdtrit
-
     return float(stdtrit(max(freedom, FEWEST_FREE), (1 + confidence) / 2))
 
 
@@ -170,48 +161,23 @@ class EffectSums:
 
     @classmethod
     def of_stack(cls, stack: Stack, scores: Floats) -> "list[EffectSums]":
-        """For each of several features, from their contexts.
-
-        With n rows of a value, S the sum of their scores s and Q that of |s|^2, the mean distance of two of them is
-        (n Q - |S|^2) / (n (n - 1)), and that of a row to them is (|s|^2 - 2 s S / n + Q / n) / 2.
-        """
+        """For each of several features, from their contexts; a value of two rows loses all its pairs with either."""
         repeated = stack.with_repeats()
-        contexts = repeated.contexts
+        contexts, weight = repeated.contexts, _weight_of(scores)
         if not len(contexts):
             nothing, nowhere = np.zeros(0, np.int64), np.zeros(0)
             return [cls(nothing, nothing, nowhere, 0.0, nothing, nowhere)] * stack.n_features
-        n, first = contexts.value_parts.sizes, contexts.value_starts  # rows of each value of each context
-        value, owner, context = contexts.value_of_cell, contexts.value_parts.owner, contexts.owner
-        starts = np.searchsorted(first, contexts.starts)  # first value of each context
-        twice = 2 * _weight_of(scores)
-        length = (scores**2).sum(axis=1)[contexts.labels]
-        squares = np.add.reduceat(contexts.sizes * length, first)
-        along, elsewhere, square = np.zeros(len(value)), np.zeros(len(value)), np.zeros(len(n))
-        for column in scores.T:
-            score = column[contexts.labels]
-            total = np.add.reduceat(contexts.sizes * score, first)
-            square += total**2
-            along += score * total[value]
-            elsewhere += score * (np.add.reduceat(total, starts)[owner] - total)[value]
-        within = twice * (n * squares - square) / (n * (n - 1))
-        others = contexts.n_rows[owner] - n  # rows of the other values
-        away = np.add.reduceat(squares, starts)[owner] - squares
-        distance = twice * ((others[value] * length + away[value]) / 2 - elsewhere)
-        # The noise of a context is half the sum over its values of n w (rows of other values). Without a row of a value
-        # of n > 2 rows, w is estimated from n - 1 rows; a value of two rows has none any more, and loses all its pairs.
-        doubled_noise = np.add.reduceat(n * within * others, starts)
-        disagreeing = np.add.reduceat(n * within, starts)[owner] - n * within
-        n_v, is_last = n[value].astype(np.float64), n[value] == 2
-        left = (n_v - 1) * (squares[value] - length) - (square[value] - 2 * along + length)
-        left = np.where(is_last, 0.0, twice * left / np.maximum(n_v - 2, 1.0))  # (n - 1) times w without the row
-        times_lost = np.where(is_last, 2, 1)
-        lost_noise = others[value] * ((n * within)[value] - left) + times_lost * disagreeing[value]
-        of_value = np.add.reduceat(contexts.sizes * distance, first)
-        lost_effect = np.where(is_last, of_value[value], distance) - lost_noise / 2
-        rows, pairs = contexts.sizes * contexts.times[context], others[value]
-        noise = (repeated.sums(contexts.times * doubled_noise) / 2).tolist()
+        labels, sizes, value = contexts.labels, contexts.sizes, contexts.value_of_cell
+        columns, squares = (column[labels] for column in scores.T), (scores**2).sum(axis=1)[labels]
+        kinds = contexts.owner, value, np.arange(len(sizes))
+        found = _between(kinds, np.ones(len(sizes)), columns, squares, sizes)
+        pairs, (distance, effect, lost) = found[0].astype(np.int64), (weight * of_row for of_row in found[1:])
+        is_last = contexts.value_sizes == 2
+        lost = np.where(is_last, np.add.reduceat(sizes * lost, contexts.value_starts)[value], lost)
+        rows, lost_pairs = sizes * contexts.times[contexts.owner], np.where(is_last, 2, 1) * pairs
+        noise = repeated.sums_of_cells(rows * (distance / 2 - effect)).tolist()
         return [
-            cls(rows[own], pairs[own], distance[own], noise[k], times_lost[own] * pairs[own], lost_effect[own])
+            cls(rows[own], pairs[own], distance[own], noise[k], lost_pairs[own], lost[own])
             for k, own in enumerate(repeated.cells())
         ]
 
@@ -247,9 +213,8 @@ class EffectSums:
 def effect_interval(effect: float, variance: float, quantile: float, largest: float = 1.0) -> tuple[float, float]:
     """Interval of an effect between 0 and the largest one.
 
-    An effect is half a squared difference, so its variance is about proportional to it, and near the largest effect to
-    what is missing: Wilson's interval for as many trials as have this variance. A small estimate has a variance that is
-    too small, so it counts as two standard errors from an end. The lower end is at most the usual one.
+    The variance of half a squared difference is about proportional to it: Wilson's interval for as many trials as have
+    this variance. That of a small estimate is too small, so it counts as two standard errors from an end.
     """
     if variance <= 0:
         return max(effect, 0.0), min(max(effect, 0.0), largest)
@@ -299,9 +264,8 @@ class CommonDifference:
 
     def between(self, first: int, second: int, column: int) -> tuple[float, float]:
         """Mean score with the second value minus that with the first, and its standard error."""
-        cov, mean = self.covariance[column], self.means[column]
-        variance = cov[first, first] + cov[second, second] - 2 * cov[first, second]
-        return float(mean[second] - mean[first]), math.sqrt(max(float(variance), 0.0))
+        places = np.arange(self.means.shape[1])
+        return self.along((places == second) * 1.0 - (places == first), column)
 
     def along(self, contrast: Floats, column: int) -> tuple[float, float]:
         """The sum of mean scores times a contrast of the values, and its standard error."""
@@ -425,7 +389,7 @@ def common_differences(cells: _WeightedRows, scores: Floats, largest: float) -> 
     moves: dict[int, Floats] = {}
     for k, column in enumerate(scores.T):
         score, ends = column[cells.label], np.array([column.min(), column.max()])
-        is_share = bool(((column == 0) | (column == 1)).all())
+        is_share = are_shares(column)
         first = cells.sums(cells.sizes * score)
         second = first if is_share else cells.sums(cells.sizes * score**2)
         mean: Floats = first.sum(axis=1) / n
@@ -570,9 +534,8 @@ def _combined(common: CommonDifference, whole: EffectSums, values: Ints, n_units
 def measure_size_of_groups(rows: CodedRows, scores: Floats, confidence: float) -> Size:
     """Effect of the feature in column 0, given the columns between it and the group of each row, the last column.
 
-    Rows of the same group may depend on each other, so they do not show the noise: all estimates come from pairs of
-    groups. Rows are compared between groups or within them, whichever has the smaller variance of the common part. If
-    no value of a context is in two groups, nothing is known of the part that varies between contexts.
+    Rows of a group may depend on each other, so all estimates come from pairs of groups. Rows are compared between
+    groups or within them, whichever has the smaller variance of the common part.
     """
     scores, largest = _centred(scores)
     common, values = common_difference_of_groups(rows, scores)
@@ -642,26 +605,13 @@ class _GroupCells:
     def between(self) -> EffectSums:
         """Sums over the pairs of rows of different groups and values, both of which several groups of the context have.
 
-        With M_ab the mean product of the scores of rows of a and b in different groups, the effect of a and b is
-        (M_aa + M_bb) / 2 - M_ab. If one of only two groups that have a is left out, M_aa stays.
+        If one of only two groups that have a value is left out, the noise of the value stays.
         """
-        value = _numbers(self.keys[[0, 2]])
-        kept = _total(value, self.n) > self.n
-        if not kept.all():
-            some = self.keys[:, kept], self.n[kept], self.scores[kept], self.squares[kept]
-            return _GroupCells(*some, self.weight).between()
-        n, s, q, context, unit = self.n, self.scores, self.squares, self.keys[0], _numbers(self.keys[:2])
-        n_v, s_v, n_u = _total(value, n), _total(value, s), _total(unit, n)
-        own, own_product = n * (n_v - n), (s * (s_v - s)).sum(axis=1)  # with rows of the same value
-        away, s_away, q_away = (_total(context, x) - _total(value, x) - _total(unit, x) + x for x in (n, s, q))
-        pairs, product = n * away, (s * s_away).sum(axis=1)  # with rows of other values
-        all_own, all_product = _total(value, own), _total(value, own_product)
-        mean, left = all_product / all_own, all_own - 2 * own
-        mean_left = np.where(left > 0, (all_product - 2 * own_product) / np.where(left > 0, left, 1.0), mean)
-        of_others = (n_v - n) * (n_u - n)  # pairs of the value in other groups with other values in this one
-        lost = (pairs + of_others - n_u * n_v) * mean + n * _total(context, n * mean)
-        lost += (_total(value, pairs) - pairs - of_others) * (mean - mean_left) - 2 * product
-        return self._sums(self.keys[1], pairs, q * away + n * q_away - 2 * product, pairs * mean - product, pairs, lost)
+        kept = _total(_numbers(self.keys[[0, 2]]), self.n) > self.n
+        keys = self.keys[:, kept]
+        kinds = keys[0].astype(np.intp), _numbers(keys[[0, 2]]), _numbers(keys[:2])
+        found = _between(kinds, self.n[kept], self.scores[kept].T, self.squares[kept])
+        return self._sums(keys[1], *found[:3], found[0], found[3])
 
     def within(self) -> EffectSums:
         """Sums over the pairs of rows of one group with different values, both of which several groups have.
@@ -700,6 +650,43 @@ class _GroupCells:
         return EffectSums(np.ones(n_groups, np.int64), pairs, distance, noise, lost_pairs, lost)
 
 
+def _between(
+    kinds: tuple[Positions, Positions, Positions],
+    n: Floats,
+    columns: Iterable[Floats],
+    squares: Floats,
+    copies: Ints | int = 1,
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Of each cell its pairs with other units and values, and over these the distances, the effects and what is lost.
+
+    ``kinds`` are the context, value and unit of each cell; it has n rows, with these sums of scores by column and of
+    |s|^2, and there are so many copies of it, units of their own. Distances are |s - s'|^2. With M_ab the mean product
+    of the scores of rows of a and b of different units, the effect of a pair is M_aa + M_bb - 2 M_ab; half of it is
+    the cell's. Without the cell its pairs are lost, and M_aa changes for others.
+    """
+    context, value, unit = kinds
+
+    def total(kind: Positions, of_cell: Floats) -> Floats:
+        return _total(kind, copies * of_cell)
+
+    def away(of_cell: Floats) -> Floats:
+        return total(context, of_cell) - total(value, of_cell) - _total(unit, of_cell) + of_cell
+
+    product, own_product = np.zeros((2, len(n)))
+    for s in columns:
+        product += s * away(s)
+        own_product += s * (total(value, s) - s)
+    n_v, n_u, others = total(value, n), _total(unit, n), away(n)
+    pairs, own = n * others, n * (n_v - n)
+    all_own, all_product = total(value, own), total(value, own_product)
+    mean, left = all_product / all_own, all_own - 2 * own
+    mean_left = np.where(left > 0, (all_product - 2 * own_product) / np.where(left > 0, left, 1.0), mean)
+    of_others = (n_v - n) * (n_u - n)  # pairs of the value in other units with other values in this one
+    lost = (pairs + of_others - n_u * n_v) * mean + n * total(context, n * mean)
+    lost += (total(value, pairs) - pairs - of_others) * (mean - mean_left) - 2 * product
+    return pairs, squares * others + n * away(squares) - 2 * product, pairs * mean - product, lost
+
+
 def _numbers(keys: Ints) -> Positions:
     """The columns of keys numbered in their order, so that equal ones have the same number."""
     numbers = keys[0]
@@ -722,8 +709,12 @@ def _total(kind: Positions, numbers: Floats) -> Floats:
 
 def _is_classes(scores: Floats) -> bool:
     """Whether labels are classes: unit vectors, or the numbers 0 and 1."""
-    is_whole = bool(((scores == 0) | (scores == 1)).all())
-    return is_whole and (scores.shape[1] == 1 or bool((scores.sum(axis=1) == 1).all()))
+    return are_shares(scores) and (scores.shape[1] == 1 or bool((scores.sum(axis=1) == 1).all()))
+
+
+def are_shares(scores: Floats) -> bool:
+    """Whether all scores are 0 or 1, so that their means are shares."""
+    return bool(((scores == 0) | (scores == 1)).all())
 
 
 def _weight_of(scores: Floats) -> float:

@@ -33,6 +33,7 @@ import numpy as np
 from analogical._types import Floats, Ints, Positions
 from analogical.count.contexts import Contexts, Stack
 from analogical.estimate.permutations import PValue, distribution_of_contexts, pearson_tail, smallest_of
+from analogical.estimate.sizes import are_shares
 
 ENOUGH = 5.0 - 1e-9
 """Rows that a value needs for the smooth tests, counted as rows of the rarer label: Cochran's rule of five; less the
@@ -74,15 +75,16 @@ class Scores:
     @cached_property
     def are_classes(self) -> bool:
         """Whether scores are unit vectors, so that rows of a class can be counted."""
-        return self.variance is None and bool(((self.table == 0) | (self.table == 1)).all())
+        return self.variance is None and are_shares(self.table)
+
+    @cached_property
+    def unit(self) -> float:
+        """About the range of numbers, a power of two so that dividing by it loses no digits; 1 for other scores."""
+        return 1.0 if self.are_classes or self.variance is not None else 2.0 ** int(np.frexp(np.ptp(self.table))[1])
 
     def of_size_one(self) -> "Scores":
-        """Scores in a unit of about their range, so that p does not depend on the unit of a label.
-
-        The unit is a power of two, so that dividing by it loses no digits.
-        """
-        unit = 2.0 ** np.frexp(np.ptp(self.table))[1]
-        return self if self.are_classes or self.variance is not None else Scores(self.table / unit)
+        """Scores in their unit, so that p does not depend on that of a label."""
+        return self if self.unit == 1 else Scores(self.table / self.unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,37 +107,24 @@ def test_stack(stack: Stack, scores: Scores, ranks: Sequence[Floats | None]) -> 
     if not held:
         return [None] * stack.n_features
     some = stack.part(held)
-    p_values = p_values_of(some, scores, [ranks[k] for k in held])
-    contexts = some.contexts
+    unit, scores = scores.unit, scores.of_size_one()
+    sums, contexts = _Sums.of(some, scores), some.contexts
+    p_values = _p_values(sums, scores, [ranks[k] for k in held])
     rows = contexts.sizes * contexts.times[contexts.owner]
     pairs, changed = (some.sums_of_cells(rows * of_row) // 2 for of_row in (contexts.pairs, contexts.changed))
-    index = changed / pairs if scores.are_classes else _squared_differences(some, scores.table) / pairs
+    index = (changed if scores.are_classes else sums.squared_differences() * unit**2) / pairs
     tested = dict(zip(held, map(Tested, pairs.tolist(), index.tolist(), p_values.tolist()), strict=True))
     return [tested.get(k) for k in range(stack.n_features)]
-
-
-def _squared_differences(stack: Stack, table: Floats) -> Floats:
-    """For each feature the sum over its pairs of the squared differences of scores.
-
-    With n rows, S the sum of their scores s and Q that of |s|^2, the sum over all pairs of rows is n Q - |S|^2; pairs
-    of rows with the same value are subtracted.
-    """
-    contexts, parts = stack.contexts, stack.contexts.value_parts
-    d = table[contexts.labels] - table.mean(axis=0)
-    moments = contexts.sizes[:, None] * np.column_stack([(d**2).sum(axis=1), d])
-
-    def of_parts(starts: Positions, n: Ints) -> Floats:
-        sums = np.add.reduceat(moments, starts)
-        return np.asarray(n * sums[:, 0] - (sums[:, 1:] ** 2).sum(axis=1))
-
-    inside = np.bincount(parts.owner, of_parts(contexts.value_starts, parts.sizes))
-    return np.asarray(stack.sums(contexts.times * (of_parts(contexts.starts, contexts.n_rows) - inside)))
 
 
 def p_values_of(stack: Stack, scores: Scores, ranks: Sequence[Floats | None]) -> Floats:
     """The p-value of every feature of a stack; NaN where no test can be made."""
     scores = scores.of_size_one()
-    sums = _Sums.of(stack, scores)
+    return _p_values(_Sums.of(stack, scores), scores, ranks)
+
+
+def _p_values(sums: "_Sums", scores: Scores, ranks: Sequence[Floats | None]) -> Floats:
+    """The smallest p-value of the four tests, times their number."""
     p = np.array([*_common_direction(sums, scores), _any_direction(sums), _trends(sums, ranks)])
     n_tests = np.count_nonzero(~np.isnan(p), axis=0)
     with np.errstate(invalid="ignore"):
@@ -187,6 +176,17 @@ class _Sums:
         are_numbers = not scores.are_classes and scores.variance is None
         return cls(stack, squares, fourths, part, part_squares, part_fourths, are_numbers, excess)
 
+    def squared_differences(self) -> Floats:
+        """For each feature the sum over its pairs of the squared differences of scores.
+
+        With n rows, S the sum of their scores s and Q that of |s|^2, the sum over all pairs of rows is n Q - |S|^2;
+        pairs of rows with the same value are subtracted.
+        """
+        contexts, parts = self.stack.contexts, self.stack.contexts.value_parts
+        all_rows, own = (squares.trace(axis1=1, axis2=2) for squares in (self.squares, self.part_squares))
+        inside = np.bincount(parts.owner, parts.sizes * own - (self.part**2).sum(axis=1))
+        return np.asarray(self.stack.sums(contexts.times * (contexts.n_rows * all_rows - inside)))
+
     @cached_property
     def values(self) -> "_Values":
         """The values of all features."""
@@ -196,12 +196,11 @@ class _Sums:
         known, place = np.unique(self.stack.feature[owner] * span + value, return_inverse=True)
         rows, n, times = contexts.value_parts.sizes, contexts.n_rows[owner], contexts.times[owner]
         moved, others = np.minimum(rows, n - rows) * times / n, np.maximum(rows, n - rows)
-        diagonal = np.arange(self.part.shape[1])
 
         def total(of_part: Floats) -> Floats:
             return np.stack([np.bincount(place, column) for column in of_part.T], axis=1)
 
-        squares, fourths = (of[owner][:, diagonal, diagonal] for of in (self.squares, self.fourths))
+        squares, fourths = (np.diagonal(of, 0, 1, 2)[owner] for of in (self.squares, self.fourths))
         moments, fourth = total(moved[:, None] * squares), total(moved[:, None] * fourths)
         room = np.divide(moments**2, fourth, out=np.zeros_like(moments), where=fourth > ROUNDING * moments)
         bounds = np.searchsorted(known, np.arange(self.stack.n_features + 1) * span)
@@ -258,13 +257,13 @@ def _common_direction(sums: _Sums, scores: Scores) -> tuple[Floats, Floats]:
             table[owner[parts] - contexts.start, kinds] = rows[parts]
             table = table[:, :-1]
             squares = sums.squares[contexts][:, columns[:, None], columns]
-            weights = stack.contexts.times[contexts], stack.contexts.n_rows[contexts]
+            of_value = None
             if sums.are_numbers:
                 of_value = np.zeros((*table.shape[:1], len(tested) + 1, *squares.shape[1:]))
                 of_value[owner[parts] - contexts.start, kinds] = sums.part_squares[parts][:, columns[:, None], columns]
-                covariance = _own_covariance(*weights, table, of_value[:, :-1], squares)
-            else:
-                covariance = _covariance(*weights, table, squares)
+                of_value = of_value[:, :-1]
+            weights = stack.contexts.times[contexts], stack.contexts.n_rows[contexts]
+            covariance = _covariance(*weights, table, squares, of_value)
             deviation = summed @ values.deviation[own][tested][:, columns].ravel()
             statistic, freedom = _quadratic_form(deviation, summed @ covariance @ summed.T)
             if freedom:
@@ -291,11 +290,11 @@ def _spread_of(sums: _Sums, parts: Positions) -> float:
 
     ``parts`` are those of the value.
     """
-    contexts, diagonal = sums.stack.contexts, np.arange(sums.part.shape[1])
+    contexts = sums.stack.contexts
     owner, n = contexts.value_parts.owner[parts], contexts.value_parts.sizes[parts]
     free, times = n - 1, contexts.times[owner]
-    inside = sums.part_squares[parts][:, diagonal, diagonal].sum(axis=1) - (sums.part[parts] ** 2).sum(axis=1) / n
-    of_context = sums.squares[owner][:, diagonal, diagonal].sum(axis=1) / (contexts.n_rows[owner] - 1)
+    inside = sums.part_squares[parts].trace(axis1=1, axis2=2) - (sums.part[parts] ** 2).sum(axis=1) / n
+    of_context = sums.squares[owner].trace(axis1=1, axis2=2) / (contexts.n_rows[owner] - 1)
     found, expected = (float(times @ of) for of in (inside, free * of_context))
     return max(found / expected, 1.0) if expected > 0 else 1.0
 
@@ -343,34 +342,23 @@ def _largest(sizes: Floats | Ints, limit: int) -> Positions:
     return kept if len(kept) <= 3 * limit else np.flatnonzero(sizes > last * (1 + 3 * ROUNDING))
 
 
-def _covariance(times: Ints, n: Ints, table: Floats, squares: Floats) -> Floats:
+def _covariance(times: Ints, n: Ints, table: Floats, squares: Floats, of_value: Floats | None = None) -> Floats:
     """Covariance of the sums of scores by value, over all assignments: shape (values x scores, values x scores).
 
-    In a context of n rows, a_v with the value v, and sums q of products of the scores j and k, the covariance is
+    With x the indicator of a value minus its share in its context of n rows, and d the score minus its mean, it is the
+    sum of x_v x_w d_j d_k over rows, times n / (n - 1). ``of_value`` are the sums of d_j d_k by value; None if the
+    variance does not depend on the value. With a_v rows of a value and the sums q_jk of a context it is then
     (a_v [v = w] - a_v a_w / n) q_jk / (n - 1).
-    """
-    n_values, n_scores = table.shape[1], squares.shape[1]
-    covariance = np.empty((n_values, n_scores, n_values, n_scores))
-    for j, k in combinations_with_replacement(range(n_scores), 2):
-        weight = times * squares[:, j, k] / (n - 1)
-        block = np.diag(weight @ table) - (table * (weight / n)[:, None]).T @ table
-        covariance[:, j, :, k] = covariance[:, k, :, j] = block
-    return covariance.reshape(n_values * n_scores, -1)
-
-
-def _own_covariance(times: Ints, n: Ints, table: Floats, of_value: Floats, squares: Floats) -> Floats:
-    """The same if the variance of scores depends on the value: from the squares of the rows of each value.
-
-    With x the indicator of a value minus its share p in the context, and d the score minus its mean, it is the sum of
-    x_v x_w d_j d_k over rows, times n / (n - 1): the covariance above if all rows have the same variance.
     """
     n_values, n_scores = table.shape[1], squares.shape[1]
     weight, share = times * n / (n - 1), table / n[:, None]
     covariance = np.empty((n_values, n_scores, n_values, n_scores))
     for j, k in combinations_with_replacement(range(n_scores), 2):
-        own, total = weight[:, None] * of_value[:, :, j, k], weight * squares[:, j, k]
-        across = own.T @ share
-        block = np.diag(own.sum(axis=0)) - across - across.T + (share * total[:, None]).T @ share
+        expected = share * (weight * squares[:, j, k])[:, None]
+        own = expected if of_value is None else weight[:, None] * of_value[:, :, j, k]
+        block = np.diag(own.sum(axis=0)) - own.T @ share
+        if of_value is not None:
+            block += share.T @ (expected - own)
         covariance[:, j, :, k] = covariance[:, k, :, j] = block
     return covariance.reshape(n_values * n_scores, -1)
 
@@ -409,7 +397,7 @@ def _rare_classes(contexts: Contexts, scores: Scores, codes: Ints, cells: Ints) 
                 n, a, b, times, both = table
                 known[key] = distribution_of_contexts(n, a, b, times).p_value(int(times @ both))
             found.append(known[key])
-    return smallest_of(found).p
+    return smallest_of(found)
 
 
 @dataclass(frozen=True)
@@ -504,9 +492,7 @@ def _any_direction(sums: _Sums) -> Floats:
     n, n_values = contexts.n_rows.astype(np.float64), np.bincount(parts.owner).astype(np.float64)
     inverse = np.bincount(parts.owner, 1.0 / parts.sizes).astype(np.float64)
     found = np.bincount(parts.owner, (sums.part**2).sum(axis=1) / parts.sizes)
-    diagonal = np.arange(sums.part.shape[1])
-    own = sums.squares[:, diagonal, diagonal]
-    total = own.sum(axis=1)
+    total = sums.squares.trace(axis1=1, axis2=2)
     # of all pairs of scores: q_j q_k, q_jk^2 and the sum of x_j^2 x_k^2
     apart, product, fourth = total**2, (sums.squares**2).sum(axis=(1, 2)), sums.fourths.sum(axis=(1, 2))
     if sums.are_numbers:
@@ -538,10 +524,10 @@ def _own_moments(sums: _Sums, n: Floats, total: Floats, product: Floats) -> tupl
     Its mean is the sum of m_rr times the variance of each row, which n / (n - 2) (d^2 - total / (n (n - 1))) estimates
     without bias, and its variance twice the sum over pairs of rows of m_rs^2 times both variances.
     """
-    parts, diagonal = sums.stack.contexts.value_parts, np.arange(sums.part.shape[1])
+    parts = sums.stack.contexts.value_parts
     owner, n_v = parts.owner, parts.sizes.astype(np.float64)
     n, own = np.maximum(n, 3.0), 1 / n_v - 1 / n[owner]
-    of_value = sums.part_squares[:, diagonal, diagonal].sum(axis=1)
+    of_value = sums.part_squares.trace(axis1=1, axis2=2)
     of_rows = n[owner] / (n[owner] - 2) * (of_value - n_v * (total / (n * (n - 1)))[owner])
     mean = np.bincount(owner, own * of_rows)
     squared = (sums.part_squares**2).sum(axis=(1, 2))
@@ -600,20 +586,19 @@ def _trends(sums: _Sums, ranks: Sequence[Floats | None]) -> Floats:
     rank = table[value]
     mean = np.bincount(parts.owner, parts.sizes * rank) / contexts.n_rows
     moved = rank - mean[parts.owner]
-    squared, fourth = (np.bincount(parts.owner, parts.sizes * moved**power) for power in (2, 4))
-    spread = contexts.times * squared / (contexts.n_rows - 1)
+    fourth = np.bincount(parts.owner, parts.sizes * moved**4)
     fourth = contexts.times * fourth * contexts.n_rows**2 / (contexts.n_rows - 1.0) ** 3
     of_part = (contexts.times[parts.owner] * moved)[:, None] * sums.part
     first_parts = np.searchsorted(parts.owner, np.arange(len(contexts)))
     deviation = stack.sums(np.add.reduceat(of_part, first_parts))
-    covariance = stack.sums(spread[:, None, None] * sums.squares)
+    weight = (contexts.times * contexts.n_rows / (contexts.n_rows - 1))[parts.owner] * moved**2
     if sums.are_numbers:
-        weight = (contexts.times * contexts.n_rows / (contexts.n_rows - 1))[parts.owner] * moved**2
         of_context = np.add.reduceat(weight[:, None, None] * sums.part_squares, first_parts)
-        covariance = stack.sums(of_context)
-    diagonal = np.arange(sums.part.shape[1])
-    variance = covariance[:, diagonal, diagonal]
-    fourths = stack.sums(fourth[:, None] * sums.fourths[:, diagonal, diagonal])
+    else:
+        of_context = (np.bincount(parts.owner, weight * parts.sizes) / contexts.n_rows)[:, None, None] * sums.squares
+    covariance = stack.sums(of_context)
+    variance = np.diagonal(covariance, 0, 1, 2)
+    fourths = stack.sums(fourth[:, None] * np.diagonal(sums.fourths, 0, 1, 2))
     room = np.divide(variance**2, fourths, out=np.zeros_like(variance), where=fourths > 0)
     for f in ordered:
         some = np.flatnonzero(room[f] >= ENOUGH)
@@ -632,7 +617,7 @@ def ranks_of(sizes: Ints, has_missing: bool) -> Floats:
 
 def combine(p_values: Iterable[float]) -> float:
     """The smallest p-value times the number of p-values; NaNs do not count, NaN if all are NaN."""
-    return smallest_of(PValue(p) for p in p_values).p
+    return smallest_of(PValue(p) for p in p_values)
 
 
 def adjust_for_features(p_values: Floats) -> Floats:
