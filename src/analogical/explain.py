@@ -86,8 +86,9 @@ class Explanation:
                 break
         else:
             self._extend(MOST_PAIRS)  # those that join and leave by turns are members
-        if study.group_column is None:  # pairs are screened as if rows were independent
-            self._pair_members()
+        # pairs are screened as if rows were independent
+        if study.group_column is None and self._pair_members():
+            self._extend(MOST_PAIRS)  # others may be significant given what is held now
         self._order()
 
     @property
@@ -193,8 +194,9 @@ class Explanation:
             self.parts.remove(part)
         return False
 
-    def _pair_members(self) -> None:
-        """Let pairs of members act together that are significant and add to what is explained."""
+    def _pair_members(self) -> bool:
+        """Let pairs of members act together that are significant and add to what is explained; whether any do."""
+        n_parts = len(self.parts)
         for _ in range(MOST_PAIRS):
             explained = self.explained()
             for part in self._screened(self.features):
@@ -203,7 +205,8 @@ class Explanation:
                     break
                 self.parts.remove(part)
             else:
-                return
+                break
+        return len(self.parts) > n_parts
 
     def _screened(self, tried: Sequence[int]) -> Iterator[tuple[int, ...]]:
         """The pairs of some features that are significant on what is left of the label, most significant first."""
