@@ -382,7 +382,7 @@ class Study:
             if given.terms or self.scale is not None:
                 scores = self.left(given.terms, feature).scores if given.terms else self.label_scores[rows.labels]
             return self.once(question, lambda: group_p_value(rows, scores))
-        if not given.adjusted_for:
+        if not given.terms:
             tested = self.tested(feature, given.columns)
             return math.nan if tested is None else tested.p_value
         question = "p-value", given.item(feature), given.terms
@@ -519,7 +519,7 @@ class Study:
                 yield feature, None if math.isnan(size.effect) else size
             return
         n_rows = int(self.label_sizes.sum())
-        plain = {context.item(f): f for f, context in given.items() if not context.adjusted_for}
+        plain = {context.item(f): f for f, context in given.items() if not context.terms}
         for block, stack in self._stacks(list(plain)):
             with_pairs = np.flatnonzero(np.diff(stack.bounds)).tolist()
             n_values = [int(self.table.n_values[block[k][0]]) for k in with_pairs]
@@ -528,7 +528,7 @@ class Study:
             size_of = dict(zip(with_pairs, sizes, strict=True))
             yield from ((plain[item], size_of.get(k)) for k, item in enumerate(block))
         for feature, context in given.items():
-            if context.adjusted_for:
+            if context.terms:
                 yield feature, self._adjusted_size(feature, context, confidence)
 
     def _stacks(self, items: Sequence[Item]) -> Iterator[tuple[list[Item], Stack]]:
