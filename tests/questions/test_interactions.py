@@ -781,7 +781,7 @@ def test_text_and_figures_of_numbers_are_in_their_unit():
     assert lines[0].startswith("'city' and 'garden': the effect of one on 'price' differs by ")
     assert max(map(len, lines)) <= 80
     n, mean = pair.counts[0, 0, 0], pair.means[0, 0]
-    assert f"{round(mean, -2):,.0f} of {n}" in repr(pair)
+    assert f"{round(mean, -2):,.0f} ({n})" in repr(pair)
     assert "rows near the means, " in repr(pair)
     ax = pair.plot()
     assert ax.get_title(loc="left") == "Mean of 'price'"

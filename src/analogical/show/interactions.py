@@ -1,13 +1,14 @@
 """Pairs of features that act together, and the label shares or means and rows of one pair, as views."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from analogical._types import Floats, Ints
+from analogical._types import Floats, Ints, Positions
 from analogical.questions.evidence import ExampleRows
 from analogical.questions.interactions import Interaction, Interactions
 from analogical.show.relevance import (
@@ -205,7 +206,7 @@ def share_grid(pair: Interaction, *, label: Any = None, most: int = MAX_VALUES) 
     names, values, counts = (pair.first, pair.second), (pair.first_values, pair.second_values), pair.counts
     rows = counts.sum(axis=2)
     sizes = [rows.sum(axis=1), rows.sum(axis=0)]
-    kept = [np.sort(np.argsort(-n, kind="stable")[:most]) for n in sizes]
+    kept = [_in_order(known, np.argsort(-n, kind="stable")[:most]) for known, n in zip(values, sizes, strict=True)]
     rarer = [
         f"{counted(len(n) - most, 'rarer value')} of {shown(name, LONG_NAME)}"
         for n, name in zip(sizes, names, strict=True)
@@ -234,6 +235,14 @@ def share_grid(pair: Interaction, *, label: Any = None, most: int = MAX_VALUES) 
         cells=cells[np.ix_(*kept)].transpose(down, across),
         left_out=f"Not shown: {' and '.join(rarer)}." if rarer else "",
     )
+
+
+def _in_order(values: Sequence[Any], kept: Positions) -> list[int]:
+    """Places of some values, numbers in increasing order, others as they are coded."""
+    places = sorted(kept.tolist())
+    if all(isinstance(value, int | float) or value is None for value in values):
+        places.sort(key=lambda k: (values[k] is None, values[k] or 0))
+    return places
 
 
 def view_interaction(pair: Interaction) -> View:
@@ -269,7 +278,8 @@ def share_table(grid: ShareGrid, *, head: str = "") -> Table:
     def share(u: int, v: int) -> Cell:
         if not (rows := int(grid.rows[v, u])):
             return Cell("no rows", "muted")
-        return Cell(f"{grid.text(v, u)} of {rows:,}", shade=float(shades[v, u]))
+        n_rows = f"({rows:,})" if grid.label is None else f"of {rows:,}"
+        return Cell(f"{grid.text(v, u)} {n_rows}", shade=float(shades[v, u]))
 
     def value_name(name: str, value: Any) -> str:
         return marked(value, MAX_VALUE_LENGTH) if head else _valued(name, value)
