@@ -489,8 +489,8 @@ def _direction(study: Study, feature: int, size: Size, confidence: float) -> Dir
 def _slope(study: Study, feature: int, size: Size, confidence: float) -> Slope | None:
     """How the label changes with a feature that is a number, by weighted least squares on its values or bins."""
     numbers = _numbers_of(study, feature)
-    if numbers is None or study.label_scores.shape[1] > 2:
-        return None
+    if numbers is None or study.label_scores.shape[1] > 2 or not np.abs(numbers).max(initial=0) < 1e100:
+        return None  # the squares of such numbers overflow
     places = size.values[: len(numbers)]
     rows = study.value_sizes(feature)[: len(numbers)] * size.common.pairs[places].any(axis=1)
     away = numbers - rows @ numbers / max(rows.sum(), 1)
