@@ -13,7 +13,7 @@ class AnalogicalError(Exception):
     ...     load_table("iris")
     ... except AnalogicalError as refused:
     ...     print(refused)
-    There is no built-in table 'iris'; choose from monks-1, monks-2, monks-3, berkeley, titanic.
+    There is no built-in table 'iris'; choose from monks-1, monks-2, monks-3, berkeley, titanic, rents.
     """
 
 

@@ -120,7 +120,7 @@ class Slope:
     >>> metres = [[0.5 * step] for step in range(400)]
     >>> slope = relevance(metres, [3 * step % 7 + 2.5 * step for step in range(400)]).slope[0]
     >>> slope.step, round(slope.difference, 1)
-    (10, 50.0)
+    (10, 50.1)
     """
 
     step: float
