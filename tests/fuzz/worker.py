@@ -15,7 +15,7 @@ from typing import Any
 
 MAX_SECONDS = 10
 """Time of the processor that one request may take."""
-MAX_MEMORY = {"memory": 2**30, "lazy": 2**32}
+MAX_MEMORY = {"memory": 2**31, "lazy": 2**32}
 """Bytes of addresses that requests may need beyond what the libraries take when they are loaded, for files read
 at once and lazily; DuckDB reserves more for each thread than it uses."""
 
